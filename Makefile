@@ -1,0 +1,38 @@
+# Every target sets up what it needs: only Python (3.11 or newer), make and a package index are required.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: demo test lint bench clean
+
+# Audits a model on the embedded Adult data; the results are in falcon-report/.
+demo: $(VENV)/.demo
+	$(BIN)/falcon-discover demo --out falcon-report
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# Figures that take minutes rather than seconds.
+bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/adult.py
+	$(BIN)/python benchmarks/state_floor.py
+
+clean:
+	rm -rf $(VENV) falcon-report build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) --editable '.[xgboost]'
+	touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) --editable '.[dev]'
+	touch $@ $(VENV)/.demo

@@ -1,0 +1,233 @@
+"""An audit as the command line runs it: a file in, a review list and a summary out."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import train_test_split
+
+from falcon_discover.discover import FalconDiscover, discover
+from falcon_discover.discovery import Discovery
+from falcon_discover.exceptions import InputError
+from falcon_discover.regions.clusters import RegionSet
+from falcon_discover.results import Evaluation
+from falcon_discover.settings import PAPER
+from falcon_discover.tables import IntArray, Labels
+
+SCHEMA_VERSION = 1
+VERSIONS = ("falcon-discover", "scikit-learn", "numpy", "pandas")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to audit and how.
+
+    Parameters
+    ----------
+    target : the label column
+    model : a fitted model, or None
+    proba : the column of positive-class scores, or None
+    backbone : a backbone's name or "auto", when there is neither
+    positive : the label `proba` is the probability of, or None for the larger of the two
+    leave_out : columns that are not features
+    identity : a column to carry into the review list
+    """
+
+    target: str
+    model: Any = None
+    proba: str | None = None
+    backbone: str = "auto"
+    positive: str | None = None
+    leave_out: tuple[str, ...] = ()
+    identity: str | None = None
+    tau: float = PAPER.tau
+    budget: float = PAPER.main_budget
+    ranker: str = "auto"
+    seed: int = PAPER.seeds[0]
+    n_jobs: int = -1
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The review list, the figures, and what was noticed on the way."""
+
+    review: pd.DataFrame
+    evaluation: Evaluation
+    regions: RegionSet
+    summary: dict[str, Any]
+
+
+def paper_split(y: Any, seed: int) -> tuple[IntArray, IntArray, IntArray]:
+    """Return positions of the training, validation and test rows of the paper's protocol.
+
+    Examples
+    --------
+    >>> [len(part) for part in paper_split(np.tile([0, 1], 500), seed=7)]
+    [700, 100, 200]
+    """
+    y = np.asarray(y)
+    rest, test = train_test_split(
+        np.arange(len(y)), test_size=PAPER.test_share, stratify=y, random_state=seed
+    )
+    train, validation = train_test_split(
+        rest,
+        test_size=PAPER.validation_share_of_rest,
+        stratify=y[rest],
+        random_state=seed + PAPER.validation_seed_offset,
+    )
+    return train, validation, test
+
+
+def run(data: pd.DataFrame, question: Question, *, name: str) -> Audit:
+    """Audit a table and return everything there is to show."""
+    started = time.perf_counter()
+    # Positions in the file identify rows from here on, whatever index the frame came with.
+    data = data.reset_index(drop=True)
+    X, y = _features(data, question)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if question.proba is not None:
+            found, how = _audit_predictions(data, X, y, question)
+        elif question.model is not None:
+            found, how = _audit_model(X, y, question)
+        else:
+            found, how = _audit_backbone(X, y, question)
+        review = _with_columns_of(data, found.review(question.budget), question)
+        evaluation = found.evaluate()
+    summary = {
+        "schema_version": SCHEMA_VERSION,
+        "data": {
+            "name": name,
+            "rows": len(data),
+            "features": X.shape[1],
+            "target": question.target,
+        },
+        "how": how,
+        "settings": {key: getattr(question, key) for key in ("tau", "budget", "ranker", "seed")},
+        "evaluation": evaluation.to_dict(),
+        "regions": found.regions.frame().to_dict("records"),
+        "notes": list(dict.fromkeys(str(warning.message) for warning in caught)),
+        "versions": {package: version(package) for package in VERSIONS},
+        "seconds": round(time.perf_counter() - started, 2),
+    }
+    return Audit(review, evaluation, found.regions, summary)
+
+
+Findings = tuple[Discovery, dict[str, Any]]
+
+
+def _audit_predictions(
+    data: pd.DataFrame, X: pd.DataFrame, y: pd.Series, question: Question
+) -> Findings:
+    p = data[question.proba].to_numpy(dtype=np.float64)
+    labels = Labels.from_input(y)
+    if question.positive is not None and str(labels.classes[0]) == question.positive:
+        p = 1.0 - p
+    found = discover(
+        X,
+        y,
+        p,
+        tau=question.tau,
+        ranker=question.ranker,
+        random_state=question.seed,
+        n_jobs=question.n_jobs,
+    )
+    how = {
+        "mode": "predictions only",
+        "rows": "all rows, each compared with the rows of the other folds",
+        "absent": "the stability signals: there was no model to probe",
+    }
+    return found, how
+
+
+def _audit_model(X: pd.DataFrame, y: pd.Series, question: Question) -> Findings:
+    wanted = getattr(question.model, "feature_names_in_", None)
+    if wanted is not None:
+        lacking = [column for column in wanted if column not in X.columns]
+        if lacking:
+            raise InputError(f"the model needs the column {lacking[0]!r}, which the data lack.")
+        X = X[list(wanted)]
+    found = _falcon(FrozenEstimator(question.model), question).fit(X, y).examine()
+    how = {
+        "mode": "frozen model",
+        "model": type(question.model).__name__,
+        "rows": "all rows, each compared with the rows of the other folds",
+    }
+    return found, how
+
+
+def _audit_backbone(X: pd.DataFrame, y: pd.Series, question: Question) -> Findings:
+    labels = Labels.from_input(y)
+    rarest = int(np.bincount(labels.codes).min())
+    if rarest < 10:
+        raise InputError(
+            f"the rarer class has {rarest} rows: training a backbone on 70 % of the rows and "
+            "auditing it on 20 % needs at least 10."
+        )
+    train, validation, test = paper_split(labels.codes, question.seed)
+    name = None if question.backbone == "auto" else question.backbone
+    falcon = _falcon(name, question).fit(
+        X.iloc[train], y.iloc[train], X_cal=X.iloc[validation], y_cal=y.iloc[validation]
+    )
+    found = falcon.examine(X.iloc[test], y.iloc[test])
+    how = {
+        "mode": "backbone",
+        "model": falcon.backbone_,
+        "candidates": falcon.candidates_,
+        "rows": f"{len(test):,} test rows; {len(train):,} trained the model, "
+        f"{len(validation):,} are validation rows",
+    }
+    return replace(found, index=pd.Index(test)), how
+
+
+def _falcon(estimator: Any, question: Question) -> FalconDiscover:
+    return FalconDiscover(
+        estimator,
+        tau=question.tau,
+        ranker=question.ranker,
+        random_state=question.seed,
+        n_jobs=question.n_jobs,
+    )
+
+
+def _features(data: pd.DataFrame, question: Question) -> tuple[pd.DataFrame, pd.Series]:
+    roles = {
+        "--target": (question.target,),
+        "--proba": (question.proba,) if question.proba else (),
+        "--id": (question.identity,) if question.identity else (),
+        "--leave-out": question.leave_out,
+    }
+    _check_columns(data, roles)
+    drop = [column for columns in roles.values() for column in columns]
+    X = data.drop(columns=drop)
+    if X.shape[1] == 0:
+        raise InputError("no feature column is left beside the target.")
+    return X, data[question.target]
+
+
+def _check_columns(data: pd.DataFrame, roles: Mapping[str, Sequence[str]]) -> None:
+    for option, columns in roles.items():
+        for column in columns:
+            if column not in data.columns:
+                shown = ", ".join(map(str, data.columns[:8])) + (
+                    ", ..." if data.shape[1] > 8 else ""
+                )
+                raise InputError(f"{option} names the column {column!r}; the data have {shown}.")
+
+
+def _with_columns_of(data: pd.DataFrame, review: pd.DataFrame, question: Question) -> pd.DataFrame:
+    # The review's index holds positions in the file; its own `row` counts the audited rows.
+    rows = data.iloc[review.index]
+    review = review.assign(row=review.index).reset_index(drop=True)
+    review.insert(4, "actual", rows[question.target].to_numpy())
+    if question.identity is not None:
+        review.insert(0, question.identity, rows[question.identity].to_numpy())
+    return review

@@ -1,0 +1,136 @@
+"""The candidate library: seven base models with fixed, documented hyperparameters.
+
+Every candidate works on the transformed view. The hyperparameters are ordinary ones, the
+same for every data set, and never tuned on it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
+
+from falcon_discover.exceptions import InputError
+from falcon_discover.settings import PAPER
+
+Factory = Callable[[int, int], Any]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A base model of the library: how to make it and which package it needs."""
+
+    make: Factory
+    module: str
+    extra: str | None = None
+
+    @property
+    def installed(self) -> bool:
+        """Whether the package it needs can be imported."""
+        return importlib.util.find_spec(self.module) is not None
+
+
+def _logistic_regression(seed: int, n_jobs: int) -> Any:
+    return LogisticRegression(C=1.0, max_iter=2000, random_state=seed)
+
+
+def _random_forest(seed: int, n_jobs: int) -> Any:
+    # Fully grown trees: votes are whole numbers, so their sum is the same in any order.
+    return RandomForestClassifier(n_estimators=300, random_state=seed, n_jobs=n_jobs)
+
+
+def _extra_trees(seed: int, n_jobs: int) -> Any:
+    return ExtraTreesClassifier(n_estimators=300, random_state=seed, n_jobs=n_jobs)
+
+
+def _hist_gradient_boosting(seed: int, n_jobs: int) -> Any:
+    return HistGradientBoostingClassifier(
+        max_iter=300, learning_rate=0.05, early_stopping=False, random_state=seed
+    )
+
+
+def _mlp(seed: int, n_jobs: int) -> Any:
+    return MLPClassifier(
+        hidden_layer_sizes=(64, 32),
+        alpha=1e-3,
+        max_iter=40,  # a fixed number of passes; it need not have converged by then
+        random_state=seed,
+    )
+
+
+def _xgboost(seed: int, n_jobs: int) -> Any:
+    from xgboost import XGBClassifier
+
+    return XGBClassifier(
+        n_estimators=400,
+        max_depth=6,
+        learning_rate=0.05,
+        tree_method="hist",
+        random_state=seed,
+        n_jobs=n_jobs,
+    )
+
+
+def _catboost(seed: int, n_jobs: int) -> Any:
+    from catboost import CatBoostClassifier
+
+    return CatBoostClassifier(
+        iterations=500,
+        depth=6,
+        learning_rate=0.05,
+        random_seed=seed,
+        thread_count=n_jobs,
+        verbose=False,
+        allow_writing_files=False,
+    )
+
+
+_FACTORIES: dict[str, Candidate] = {
+    "logistic_regression": Candidate(_logistic_regression, "sklearn"),
+    "random_forest": Candidate(_random_forest, "sklearn"),
+    "extra_trees": Candidate(_extra_trees, "sklearn"),
+    "hist_gradient_boosting": Candidate(_hist_gradient_boosting, "sklearn"),
+    "mlp": Candidate(_mlp, "sklearn"),
+    "xgboost": Candidate(_xgboost, "xgboost", "xgboost"),
+    "catboost": Candidate(_catboost, "catboost", "catboost"),
+}
+CANDIDATES = {name: _FACTORIES[name] for name in PAPER.candidates}
+
+
+def names() -> list[str]:
+    """Return the names of all candidates, installed or not.
+
+    Examples
+    --------
+    >>> names()[:2]
+    ['logistic_regression', 'random_forest']
+    """
+    return list(CANDIDATES)
+
+
+def make(name: str, *, seed: int, n_jobs: int = 1) -> Any:
+    """Return an unfitted candidate, or say how to install what it needs.
+
+    Examples
+    --------
+    >>> make("logistic_regression", seed=7)
+    LogisticRegression(max_iter=2000, random_state=7)
+    """
+    if name not in CANDIDATES:
+        raise InputError(f"there is no backbone {name!r}; choose one of {', '.join(CANDIDATES)}.")
+    candidate = CANDIDATES[name]
+    if not candidate.installed:
+        raise InputError(
+            f"backbone {name!r} needs a package that is not installed: "
+            f"pip install 'falcon-discover[{candidate.extra}]'."
+        )
+    return candidate.make(seed, n_jobs)

@@ -1,0 +1,184 @@
+"""Cross-fitting: every training row is scored by a model that has not seen it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.pipeline import Pipeline
+from threadpoolctl import threadpool_limits
+
+from falcon_discover import backbones, progress
+from falcon_discover.exceptions import DataWarning, InputError
+from falcon_discover.mixing import Probe, probe
+from falcon_discover.tables import FloatArray, IntArray, Labels, Table, take_rows
+from falcon_discover.view import TransformedView
+
+Folds = list[tuple[IntArray, IntArray]]
+
+
+@dataclass(frozen=True)
+class CrossFit:
+    """A base model refitted on all rows, its fold models, and its out-of-fold scores.
+
+    Parameters
+    ----------
+    name : the backbone's name, or the class of the user's estimator
+    model : the fitted model
+    probe : the same, as the stability signals need it
+    fold_probes : one per fold, fitted without that fold
+    p : out-of-fold scores
+    auroc : out-of-fold label AUROC of every candidate that was tried
+    scores : out-of-fold scores of every candidate that was tried
+    own_view : whether the models' encoding is fitted on the rows we have
+    """
+
+    name: str
+    model: Any
+    probe: Probe
+    fold_probes: list[Probe]
+    p: FloatArray
+    auroc: dict[str, float] = field(default_factory=dict)
+    scores: dict[str, FloatArray] = field(default_factory=dict)
+    own_view: bool = True
+
+
+def make_folds(cv: Any, labels: Labels, seed: int) -> Folds:
+    """Return stratified folds in which every row is held out exactly once."""
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        smallest = int(np.bincount(labels.codes, minlength=2).min())
+        if cv < 2:
+            raise InputError(f"cv is {cv}: cross-fitting needs at least 2 folds.")
+        if smallest < 2:
+            rare = labels.classes[int(np.bincount(labels.codes, minlength=2).argmin())]
+            raise InputError(
+                f"class {rare!r} has 1 sample only: cross-fitting needs 2 rows of each class or more."
+            )
+        if smallest < cv:
+            warnings.warn(
+                f"the rarer class has {smallest} rows: cv is lowered from {cv} to {smallest}.",
+                DataWarning,
+                stacklevel=4,
+            )
+        splitter = StratifiedKFold(min(int(cv), smallest), shuffle=True, random_state=seed)
+    else:
+        splitter = check_cv(cv, labels.codes, classifier=True)
+    folds = list(splitter.split(np.zeros(len(labels)), labels.codes))
+    held_out = np.sort(np.concatenate([test for _, test in folds]))
+    if not np.array_equal(held_out, np.arange(len(labels))):
+        raise InputError("cv must hold out every row exactly once, as a K-fold does.")
+    return folds
+
+
+def cross_fit(estimator: Any, table: Table, labels: Labels, folds: Folds) -> CrossFit:
+    """Cross-fit a user's unfitted classifier or Pipeline on the table as it was given."""
+    name = type(estimator).__name__
+    targets = labels.classes[labels.codes]
+
+    def fitted(rows: IntArray | slice, what: str) -> Any:
+        progress.step(f"{name}: {what}")
+        return clone(estimator).fit(take_rows(table.native, rows), targets[rows])
+
+    progress.expect(len(folds) + 1)
+    p = np.empty(len(table))
+    fold_probes = []
+    for number, (others, held_out) in enumerate(folds, start=1):
+        model = fitted(others, f"fold {number} of {len(folds)}")
+        fold_probes.append(probe(model, labels.positive))
+        p[held_out] = fold_probes[-1].score(table.take(held_out))
+    model = fitted(slice(None), "refit")
+    auroc = float(roc_auc_score(labels.codes, p))
+    return CrossFit(
+        name, model, probe(model, labels.positive), fold_probes, p, {name: auroc}, {name: p}
+    )
+
+
+def select_backbone(
+    names: Sequence[str], table: Table, labels: Labels, folds: Folds, *, seed: int, n_jobs: int
+) -> CrossFit:
+    """Cross-fit candidates of the library and keep the one with the best out-of-fold AUROC.
+
+    Candidates whose package is missing are left out with a warning when there are several.
+    """
+    names = _installed(names)
+    progress.expect(len(names) * len(folds) + 1)
+    views = [TransformedView().fit(table.take(others)) for others, _ in folds]
+    coordinates = [view.transform(table) for view in views]
+    auroc: dict[str, float] = {}
+    scores: dict[str, FloatArray] = {}
+    best = ""
+    best_models: list[Any] = []
+    for name in names:
+        models, p = [], np.empty(len(table))
+        for number, (others, held_out) in enumerate(folds):
+            progress.step(f"{name}: fold {number + 1} of {len(folds)}")
+            rows = coordinates[number]
+            model = _fit_quietly(
+                backbones.make(name, seed=seed, n_jobs=n_jobs), rows[others], labels.codes[others]
+            )
+            p[held_out] = model.predict_proba(rows[held_out])[:, 1]
+            models.append(model)
+        scores[name] = p
+        auroc[name] = float(roc_auc_score(labels.codes, p))
+        # Only the leader's fold models are kept: forests are large.
+        if not best or auroc[name] > auroc[best]:
+            best, best_models = name, models
+    progress.step(f"{best}: refit")
+    view = TransformedView().fit(table)
+    model = _fit_quietly(
+        backbones.make(best, seed=seed, n_jobs=n_jobs), view.transform(table), labels.codes
+    )
+    pipeline = _pipeline(view, model)
+    fold_probes = [
+        probe(_pipeline(v, m), positive=1) for v, m in zip(views, best_models, strict=True)
+    ]
+    return CrossFit(best, pipeline, probe(pipeline, 1), fold_probes, scores[best], auroc, scores)
+
+
+def frozen_fit(model: Any, table: Table, labels: Labels, folds: Folds) -> CrossFit:
+    """Take a fitted model as it is; no row given here was used to fit it."""
+    progress.expect(1)
+    progress.step("scores of the frozen model")
+    asked = probe(model, labels.positive)
+    p = asked.score(table)
+    return CrossFit(
+        type(model).__name__,
+        model,
+        asked,
+        [asked] * len(folds),
+        p,
+        auroc={type(model).__name__: float(roc_auc_score(labels.codes, p))},
+        own_view=False,
+    )
+
+
+def _installed(names: Sequence[str]) -> list[str]:
+    if len(names) == 1:
+        return list(names)
+    missing = [n for n in names if not backbones.CANDIDATES[n].installed]
+    for name in missing:
+        warnings.warn(
+            f"{name} is left out, its package is not installed: "
+            f"pip install 'falcon-discover[{backbones.CANDIDATES[name].extra}]'.",
+            DataWarning,
+            stacklevel=5,
+        )
+    return [name for name in names if name not in missing]
+
+
+def _fit_quietly(model: Any, rows: Any, targets: Any) -> Any:
+    # One BLAS thread: sums in another order would make the fit depend on the number of cores.
+    with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(rows, targets)
+
+
+def _pipeline(view: TransformedView, model: Any) -> Pipeline:
+    return Pipeline([("view", view), ("model", model)])

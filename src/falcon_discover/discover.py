@@ -1,0 +1,431 @@
+"""`FalconDiscover` and `discover()`: the wiring from a table and a model to a review list."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from falcon_discover import backbones, progress
+from falcon_discover.crossfit import (
+    CrossFit,
+    cross_fit,
+    frozen_fit,
+    make_folds,
+    select_backbone,
+)
+from falcon_discover.discovery import Discovery, signal_frame
+from falcon_discover.exceptions import DataWarning, InputError
+from falcon_discover.rankers.training import LabelledState, TrainingRows
+from falcon_discover.results import Evaluation
+from falcon_discover.settings import PAPER
+from falcon_discover.signals.reference import Reference
+from falcon_discover.signals.state import SIGNALS, Measure, State
+from falcon_discover.tables import FloatArray, IntArray, Labels, Table
+from falcon_discover.view import TransformedView
+
+# Two rows closer than this are the same row (float32 coordinates).
+DUPLICATE_DISTANCE = 1e-6
+
+
+class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
+    """Find the confident predictions of a binary classifier that should not be trusted.
+
+    Parameters
+    ----------
+    estimator : classifier, FrozenEstimator or None
+        An unfitted scikit-learn compatible classifier or Pipeline is cross-fitted and
+        refitted. `FrozenEstimator(model)` is taken as it is; the rows given to `fit` must then
+        be rows the model was not trained on. A name is a backbone of the library. None tries
+        the whole library and keeps the best by out-of-fold AUROC.
+    tau : float, default 0.90
+        Confidence from which a wrong prediction counts as a confident error.
+    ranker : str or ranker, default "auto"
+        How rows are ranked for review; see `falcon_discover.rankers.RANKERS`.
+    n_neighbors : int, default 25
+        Neighbours for agreement.
+    n_mix_neighbors : int, default 6
+        Neighbours each row is mixed with.
+    mix : tuple of float, default (0.10, 0.20, 0.30)
+        Weights of the neighbour in a mix.
+    cv : int or splitter, default 5
+        Folds of cross-fitting.
+    n_regions : int, default 6
+        Regions to look for.
+    random_state : int, RandomState or None
+        Seed of folds, library models, regions and switched categories.
+    n_jobs : int or None
+        Threads. None leaves the libraries' own defaults.
+    verbose : int, default 0
+        1 shows progress on a terminal.
+
+    Attributes
+    ----------
+    model_ : the fitted base model
+    backbone_ : its name
+    candidates_ : out-of-fold AUROC of every backbone that was tried
+    discovery_ : `Discovery` of the rows given to `fit`
+    regions_ : `RegionSet` found on them
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from falcon_discover import FalconDiscover, datasets
+    >>> planted = datasets.make_planted(600, random_state=0)
+    >>> X, y = planted.X.select_dtypes("number").fillna(0), planted.y
+    >>> falcon = FalconDiscover(LogisticRegression(), tau=0.8, random_state=0).fit(X[:400], y[:400])
+    >>> falcon.review(X[400:], budget=0.01)[["row", "predicted"]].shape
+    (2, 2)
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        tau: float = PAPER.tau,
+        ranker: Any = "auto",
+        n_neighbors: int = PAPER.n_neighbors,
+        n_mix_neighbors: int = PAPER.n_mix_neighbors,
+        mix: tuple[float, ...] = PAPER.mix,
+        cv: Any = PAPER.n_folds,
+        n_regions: int = PAPER.n_regions,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.tau = tau
+        self.ranker = ranker
+        self.n_neighbors = n_neighbors
+        self.n_mix_neighbors = n_mix_neighbors
+        self.mix = mix
+        self.cv = cv
+        self.n_regions = n_regions
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, *, X_cal: Any = None, y_cal: Any = None) -> Self:
+        """Fit the base model, measure the rows' states and fit the ranker.
+
+        Parameters
+        ----------
+        X, y : table and two-class labels; held-out rows when the estimator is frozen
+        X_cal, y_cal : further labelled rows, for rankers that learn from validation rows
+        """
+        _check_parameters(self)
+        table = self._table(X, reset=True)
+        labels = Labels.from_input(y)
+        _check_lengths(table, labels, "X", "y")
+        calibration = self._calibration_input(X_cal, y_cal, labels)
+        self.classes_ = labels.classes
+        seed = _seed(self.random_state)
+        measure = Measure(self.n_neighbors, self.n_mix_neighbors, tuple(self.mix), seed)
+        with self._threads(), progress.shown(bool(self.verbose)):
+            folds = make_folds(self.cv, labels, seed)
+            base = self._base_model(table, labels, folds, seed)
+            state = measure.cross_fitted_state(
+                table,
+                labels.codes,
+                base.p,
+                folds,
+                base.fold_probes,
+                own_view=base.own_view,
+                n_jobs=self.n_jobs,
+            )
+            reference = Reference.build(
+                table, labels.codes, base.p, base.probe, own_view=base.own_view, n_jobs=self.n_jobs
+            )
+            reference.view.warn_odd_columns(table)
+            validation = None
+            if calibration is not None:
+                cal_table, cal_labels = calibration
+                validation = LabelledState(measure.state(cal_table, reference), cal_labels.codes)
+            rows = TrainingRows(LabelledState(state, labels.codes), validation)
+            self.discovery_ = Discovery.of_training_rows(
+                rows,
+                classes=labels.classes,
+                index=table.index,
+                tau=self.tau,
+                ranker=self.ranker,
+                n_regions=self.n_regions,
+                seed=seed,
+            )
+            self.ranker_ = rows.ranker(self.ranker, self.tau)
+        self.model_ = base.model
+        self.backbone_ = base.name
+        self.candidates_ = base.auroc
+        self.regions_ = self.discovery_.regions
+        self._measure, self._reference, self._rows = measure, reference, rows
+        self._probe, self._kinds = base.probe, table.kinds
+        return self
+
+    def transform(self, X: Any) -> pd.DataFrame:
+        """Return the ten signals of new rows.
+
+        For the rows given to `fit`, whose signals must be cross-fitted, see
+        `discovery_.frame()`.
+        """
+        table = self._new_rows(X)
+        return signal_frame(self._state(table), table.index)
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """Return the names of the signals."""
+        check_is_fitted(self)
+        return np.array(SIGNALS, dtype=object)
+
+    def score_samples(self, X: Any = None) -> FloatArray:
+        """Return the suspicion of each row, higher = review first; by default of the fit rows."""
+        check_is_fitted(self)
+        if X is None:
+            return self.discovery_.suspicion()
+        return self.ranker_.score(self._state(self._new_rows(X)))
+
+    def review(self, X: Any = None, budget: float = PAPER.main_budget) -> pd.DataFrame:
+        """Return the most suspicious rows with a reason for each.
+
+        Parameters
+        ----------
+        X : new rows; without it, the rows given to `fit`, each judged out-of-fold
+        budget : share of the rows to review
+
+        Returns
+        -------
+        frame, most suspicious first: row (position), suspicion, p, predicted, confidence, region,
+        reason; its index holds the row labels of `X`
+        """
+        return self.examine(X).review(budget)
+
+    def examine(self, X: Any = None, y: Any = None) -> Discovery:
+        """Return everything known about new rows at once: signals, suspicion, regions.
+
+        Cheaper than calling `transform`, `review` and `evaluate` one after another. Without `X`
+        it is the `Discovery` of the rows given to `fit`.
+        """
+        check_is_fitted(self)
+        if X is None:
+            if y is not None:
+                raise InputError("y was given without X: give both, or neither.")
+            return self.discovery_
+        table = self._new_rows(X)
+        codes = None
+        if y is not None:
+            labels = Labels.from_input(y, self.classes_)
+            _check_lengths(table, labels, "X", "y")
+            codes = labels.codes
+        return self.discovery_.of_new_rows(self._state(table), table.index, codes, self._rows)
+
+    def evaluate(
+        self,
+        X: Any = None,
+        y: Any = None,
+        budgets: Sequence[float] = PAPER.budgets,
+        taus: Sequence[float] = PAPER.taus,
+    ) -> Evaluation:
+        """Return how well the ranker and the baselines find the confident errors of labelled rows.
+
+        Without `X` and `y` the rows given to `fit` are used, each judged out-of-fold.
+        """
+        return self.examine(X, y).evaluate(budgets=budgets, taus=taus)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the base model's probabilities, unchanged, in the order of `classes_`."""
+        p = self._probe.score(self._new_rows(X, warn=False))
+        return np.column_stack([1.0 - p, p])
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return the base model's own predictions."""
+        table = self._new_rows(X, warn=False)
+        if self._is_library:
+            decision = self._probe.score(table) >= PAPER.decision_threshold
+            return self.classes_[decision.astype(int)]
+        return np.asarray(self.model_.predict(table.native))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    @property
+    def _is_library(self) -> bool:
+        return self.estimator is None or isinstance(self.estimator, str)
+
+    def _base_model(
+        self, table: Table, labels: Labels, folds: list[tuple[IntArray, IntArray]], seed: int
+    ) -> CrossFit:
+        if self._is_library:
+            names = [self.estimator] if self.estimator else backbones.names()
+            n_jobs = effective_n_jobs(self.n_jobs)
+            return select_backbone(names, table, labels, folds, seed=seed, n_jobs=n_jobs)
+        if isinstance(self.estimator, FrozenEstimator):
+            return frozen_fit(self.estimator, table, labels, folds)
+        return cross_fit(self.estimator, table, labels, folds)
+
+    def _table(self, X: Any, *, reset: bool) -> Table:
+        table = Table.from_input(X, None if reset else self._kinds)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return table
+
+    def _calibration_input(
+        self, X_cal: Any, y_cal: Any, labels: Labels
+    ) -> tuple[Table, Labels] | None:
+        if X_cal is None and y_cal is None:
+            return None
+        if X_cal is None or y_cal is None:
+            raise InputError("X_cal and y_cal belong together: give both or neither.")
+        validate_data(self, X_cal, reset=False, skip_check_array=True)
+        table = Table.from_input(X_cal)
+        known = Labels.from_input(y_cal, labels.classes)
+        _check_lengths(table, known, "X_cal", "y_cal")
+        return table, known
+
+    def _new_rows(self, X: Any, *, warn: bool = True) -> Table:
+        check_is_fitted(self)
+        table = self._table(X, reset=False)
+        if warn:
+            self._reference.view.warn_unseen(table)
+        return table
+
+    def _state(self, table: Table) -> State:
+        with self._threads(), progress.shown(bool(self.verbose)):
+            state = self._measure.state(table, self._reference)
+        self._warn_rows_of_fit(state)
+        return state
+
+    def _warn_rows_of_fit(self, state: State) -> None:
+        twins = float((state.evidence["nearest_distance"] < DUPLICATE_DISTANCE).mean())
+        usual = (self.discovery_.state.evidence["nearest_distance"] < DUPLICATE_DISTANCE).mean()
+        if twins > 0.5 + float(usual) / 2:
+            warnings.warn(
+                f"{100 * twins:.0f} % of these rows are among the rows given to fit, so each finds "
+                "itself as its own neighbour: call the method without X for their out-of-fold "
+                "result (signals: discovery_.frame()).",
+                DataWarning,
+                stacklevel=4,
+            )
+
+    @contextmanager
+    def _threads(self) -> Iterator[None]:
+        if self.n_jobs is None:
+            yield
+            return
+        with threadpool_limits(limits=effective_n_jobs(self.n_jobs)):
+            yield
+
+
+def discover(
+    X: Any,
+    y: Any,
+    proba: npt.ArrayLike,
+    *,
+    tau: float = PAPER.tau,
+    ranker: Any = "auto",
+    n_neighbors: int = PAPER.n_neighbors,
+    cv: Any = PAPER.n_folds,
+    n_regions: int = PAPER.n_regions,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Discovery:
+    """Audit predictions without the model that made them.
+
+    Parameters
+    ----------
+    X, y : labelled rows the model was not trained on
+    proba : the model's positive-class scores, or its two columns of probabilities in the order of
+        the sorted labels
+    tau, ranker, n_neighbors, cv, n_regions, random_state, n_jobs : as in `FalconDiscover`
+
+    Returns
+    -------
+    Discovery, which prints itself; the stability signals are absent
+
+    Examples
+    --------
+    >>> from falcon_discover import datasets, discover
+    >>> planted = datasets.make_planted(500, random_state=0)
+    >>> found = discover(planted.X, planted.y, planted.proba, random_state=0)
+    >>> found.review(budget=0.01)["confidence"].ge(0.90).all()
+    np.True_
+    """
+    table, labels = Table.from_input(X), Labels.from_input(y)
+    _check_lengths(table, labels, "X", "y")
+    p = _positive_scores(proba, len(table))
+    seed = _seed(random_state)
+    folds = make_folds(cv, labels, seed)
+    TransformedView().fit(table).warn_odd_columns(table)
+    state = Measure(n_neighbors, seed=seed).cross_fitted_state(
+        table, labels.codes, p, folds, [None] * len(folds), own_view=False, n_jobs=n_jobs
+    )
+    return Discovery.of_training_rows(
+        TrainingRows(LabelledState(state, labels.codes)),
+        classes=labels.classes,
+        index=table.index,
+        tau=tau,
+        ranker=ranker,
+        n_regions=n_regions,
+        seed=seed,
+    )
+
+
+def _positive_scores(proba: npt.ArrayLike, n: int) -> FloatArray:
+    p = np.asarray(proba, dtype=np.float64)
+    if p.ndim == 2 and p.shape[1] == 2:
+        p = p[:, 1]
+    if p.shape != (n,):
+        raise InputError(
+            f"proba has the shape {p.shape}: give one positive-class score per row, {n} in all."
+        )
+    bad = np.flatnonzero(~((p >= 0) & (p <= 1)))
+    if len(bad):
+        raise InputError(
+            f"proba holds {p[bad[0]]} in row {bad[0]} ({len(bad)} such row(s)): "
+            "a probability lies between 0 and 1."
+        )
+    if np.isin(p, (0.0, 1.0)).all():
+        warnings.warn(
+            "proba holds only 0 and 1: these look like decisions, not probabilities, and every "
+            "row counts as fully confident.",
+            DataWarning,
+            stacklevel=3,
+        )
+    return p
+
+
+def _check_lengths(table: Table, labels: Labels, x_name: str, y_name: str) -> None:
+    if len(table) != len(labels):
+        raise InputError(
+            f"Found input variables with inconsistent numbers of samples: {x_name} has "
+            f"{len(table)} rows and {y_name} has {len(labels)}."
+        )
+
+
+def _check_parameters(falcon: FalconDiscover) -> None:
+    if not 0.5 <= falcon.tau <= 1:
+        raise InputError(f"tau is {falcon.tau}: a confidence lies between 0.5 and 1.")
+    for name in ("n_neighbors", "n_mix_neighbors", "n_regions"):
+        value = getattr(falcon, name)
+        if not isinstance(value, int | np.integer) or value < 1:
+            raise InputError(f"{name} is {value!r}: it must be a whole number of at least 1.")
+    if not len(falcon.mix) or not all(0 < weight < 1 for weight in falcon.mix):
+        raise InputError(f"mix is {falcon.mix!r}: give weights between 0 and 1.")
+
+
+def _seed(random_state: Any) -> int:
+    """Return the integer itself, so a paper seed means the same everywhere, or draw one."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -1,0 +1,272 @@
+"""The paper's finite-sample quantities and their neighbours: arrays in, numbers out.
+
+A score is always a suspicion: higher is reviewed first. Where a quantity is not defined (no
+event, no eligible row) it is NaN, never 0 and never an exception.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import rankdata
+
+from falcon_discover.settings import PAPER
+
+__all__ = [
+    "aurc",
+    "brier",
+    "capture_at",
+    "confidence",
+    "ece",
+    "eligible_auroc",
+    "eligible_average_precision",
+    "false_confidence",
+    "fc_auroc",
+    "fc_count_at",
+    "nll",
+    "review_order",
+    "review_size",
+]
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def confidence(p: npt.ArrayLike) -> FloatArray:
+    """Return `max(p, 1 - p)` (eq:confidence).
+
+    Examples
+    --------
+    >>> confidence([0.5, 0.1, 1.0])
+    array([0.5, 0.9, 1. ])
+    """
+    p = _probabilities(p)
+    return np.maximum(p, 1.0 - p)
+
+
+def false_confidence(y: npt.ArrayLike, p: npt.ArrayLike, tau: float = PAPER.tau) -> BoolArray:
+    """Return which rows are wrong although the confidence is at least `tau`.
+
+    Parameters
+    ----------
+    y : array of 0/1
+    p : array of positive-class scores
+    tau : confidence threshold
+
+    Examples
+    --------
+    >>> false_confidence([1, 1, 0], [0.05, 0.95, 0.60], tau=0.90)
+    array([ True, False, False])
+    """
+    p = _probabilities(p)
+    wrong = (p >= PAPER.decision_threshold) != _binary(y, "y")
+    _same_length(wrong, p)
+    return wrong & (confidence(p) >= tau)
+
+
+def review_size(n: int, budget: float) -> int:
+    """Return the number of rows a review budget covers, `ceil(budget * n)`.
+
+    Examples
+    --------
+    >>> review_size(9769, 0.20)
+    1954
+    """
+    if not 0 < budget <= 1:
+        raise ValueError(
+            f"budget is {budget}: it must be a share of the rows, above 0 and up to 1."
+        )
+    # 0.07 * 100 is 7.000000000000001 in floating point; its ceiling must be 7.
+    return min(n, math.ceil(round(budget * n, 9)))
+
+
+def review_order(score: npt.ArrayLike) -> npt.NDArray[np.intp]:
+    """Return row positions by descending score; ties keep their original order.
+
+    Examples
+    --------
+    >>> review_order([0.1, 0.7, 0.7])
+    array([1, 2, 0])
+    """
+    return np.argsort(-_scores(score), kind="stable")
+
+
+def fc_count_at(fc: npt.ArrayLike, score: npt.ArrayLike, budget: float) -> int:
+    """Return how many events the review of the top `budget` finds (eq:fccount_appendix).
+
+    Examples
+    --------
+    >>> fc_count_at([1, 0, 1, 0], [0.9, 0.8, 0.1, 0.2], budget=0.5)
+    1
+    """
+    events, scores = _binary(fc, "fc"), _scores(score)
+    _same_length(events, scores)
+    return int(events[review_order(scores)[: review_size(len(events), budget)]].sum())
+
+
+def capture_at(fc: npt.ArrayLike, score: npt.ArrayLike, budget: float) -> float:
+    """Return the share of events found in the top `budget` (eq:capture_appendix_explicit).
+
+    Examples
+    --------
+    >>> capture_at([1, 0, 1, 0], [0.9, 0.8, 0.1, 0.2], budget=0.5)
+    0.5
+    """
+    found, events = fc_count_at(fc, score, budget), int(_binary(fc, "fc").sum())
+    return found / events if events else math.nan
+
+
+def fc_auroc(fc: npt.ArrayLike, score: npt.ArrayLike) -> float:
+    """Return the AUROC of the score for the events, ties half (eq:falseconf_auroc_appendix).
+
+    Examples
+    --------
+    >>> fc_auroc([1, 0, 0], [0.5, 0.5, 0.1])
+    0.75
+    """
+    events, scores = _binary(fc, "fc"), _scores(score)
+    _same_length(events, scores)
+    positives = int(events.sum())
+    negatives = len(events) - positives
+    if not positives or not negatives:
+        return math.nan
+    ranks = rankdata(scores)[events].sum()
+    return float((ranks - positives * (positives + 1) / 2) / (positives * negatives))
+
+
+def eligible_auroc(
+    fc: npt.ArrayLike, score: npt.ArrayLike, confidence: npt.ArrayLike, tau: float = PAPER.tau
+) -> float:
+    """Return the AUROC among rows with confidence of at least `tau` only.
+
+    Only these rows can be events, and that is known without labels, so this is the one
+    figure that putting them first cannot inflate.
+
+    Examples
+    --------
+    >>> eligible_auroc([1, 0, 0], [0.3, 0.1, 0.9], confidence=[0.95, 0.99, 0.6])
+    1.0
+    """
+    eligible = np.asarray(confidence, dtype=np.float64) >= tau
+    return fc_auroc(np.asarray(fc)[eligible], np.asarray(score)[eligible])
+
+
+def eligible_average_precision(
+    fc: npt.ArrayLike, score: npt.ArrayLike, confidence: npt.ArrayLike, tau: float = PAPER.tau
+) -> float:
+    """Return the average precision among eligible rows; tied rows count as one group.
+
+    Examples
+    --------
+    >>> eligible_average_precision([1, 0, 1], [0.9, 0.8, 0.7], confidence=[1, 1, 1])
+    0.8333333333333333
+    """
+    eligible = np.asarray(confidence, dtype=np.float64) >= tau
+    events, scores = _binary(fc, "fc")[eligible], _scores(score)[eligible]
+    if not events.any():
+        return math.nan
+    order = review_order(scores)
+    last_of_group = np.append(np.diff(scores[order]) != 0, True)
+    found = np.cumsum(events[order])[last_of_group]
+    reviewed = np.flatnonzero(last_of_group) + 1
+    return float((np.diff(found, prepend=0) * found / reviewed).sum() / events.sum())
+
+
+def aurc(error: npt.ArrayLike, score: npt.ArrayLike) -> float:
+    """Return the area under the risk-coverage curve; lower is better.
+
+    Rows are accepted from the least suspicious on; the area is the mean, over all coverages
+    1/n ... n/n, of the error rate among the accepted. Tied rows share their errors evenly, so
+    the value does not depend on the order of rows.
+
+    Examples
+    --------
+    >>> aurc([0, 0, 1], [0.1, 0.2, 0.9])
+    0.1111111111111111
+    """
+    errors, scores = _binary(error, "error").astype(np.float64), _scores(score)
+    _same_length(errors, scores)
+    if not len(errors):
+        return math.nan
+    _, group = np.unique(scores, return_inverse=True)
+    shared = (np.bincount(group, errors) / np.bincount(group))[group]
+    risks = np.cumsum(shared[np.argsort(scores, kind="stable")])
+    return float((risks / np.arange(1, len(errors) + 1)).mean())
+
+
+def ece(y: npt.ArrayLike, p: npt.ArrayLike, n_bins: int = PAPER.ece_bins) -> float:
+    """Return the expected calibration error on equal-width bins of confidence.
+
+    The bins divide [0, 1] and are closed on the right, as in Guo et al. (2017).
+
+    Examples
+    --------
+    >>> round(ece([1, 1, 0, 1], [0.75, 0.75, 0.75, 0.75]), 3)
+    0.0
+    """
+    p = _probabilities(p)
+    conf = confidence(p)
+    right = (p >= PAPER.decision_threshold) == _binary(y, "y")
+    _same_length(right, p)
+    if not len(p):
+        return math.nan
+    bins = np.digitize(conf, np.linspace(0, 1, n_bins + 1)[1:-1], right=True)
+    gaps = np.bincount(bins, right - conf, minlength=n_bins)
+    return float(np.abs(gaps).sum() / len(p))
+
+
+def brier(y: npt.ArrayLike, p: npt.ArrayLike) -> float:
+    """Return the mean squared difference between score and label.
+
+    Examples
+    --------
+    >>> brier([1, 0], [0.5, 0.5])
+    0.25
+    """
+    p = _probabilities(p)
+    return float(np.mean((p - _binary(y, "y")) ** 2)) if len(p) else math.nan
+
+
+def nll(y: npt.ArrayLike, p: npt.ArrayLike) -> float:
+    """Return the mean negative log-likelihood; scores are clipped to be finite.
+
+    Examples
+    --------
+    >>> round(nll([1, 0], [0.5, 0.5]), 4)
+    0.6931
+    """
+    tiny = np.finfo(np.float64).eps
+    p = np.clip(_probabilities(p), tiny, 1 - tiny)
+    if not len(p):
+        return math.nan
+    return float(-np.log(np.where(_binary(y, "y"), p, 1 - p)).mean())
+
+
+def _probabilities(p: npt.ArrayLike) -> FloatArray:
+    values = np.asarray(p, dtype=np.float64)
+    if not ((values >= 0) & (values <= 1)).all():
+        bad = int(np.flatnonzero(~((values >= 0) & (values <= 1)))[0])
+        raise ValueError(f"p holds {values[bad]} in row {bad}: a probability lies between 0 and 1.")
+    return values
+
+
+def _scores(score: npt.ArrayLike) -> FloatArray:
+    values = np.asarray(score, dtype=np.float64)
+    if np.isnan(values).any():
+        raise ValueError(f"score is NaN in {int(np.isnan(values).sum())} row(s).")
+    return values
+
+
+def _binary(values: npt.ArrayLike, name: str) -> BoolArray:
+    array = np.asarray(values)
+    if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
+        raise ValueError(f"{name} must hold 0/1 or booleans only.")
+    return array.astype(np.bool_)
+
+
+def _same_length(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> None:
+    if len(a) != len(b):
+        raise ValueError(f"the arrays have {len(a)} and {len(b)} rows: they must match.")

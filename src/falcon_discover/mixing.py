@@ -1,0 +1,242 @@
+"""Small moves of a row towards its neighbours, and what the model says about them.
+
+A fitted model is seen as two steps: `encode` takes a table to the space in which rows are
+mixed, `predict` takes rows of that space to positive-class scores. For a Pipeline the space
+is the one before its last step; for any other model it is the table itself.
+
+Numbers are mixed as `x + lambda * (neighbour - x)`, which leaves equal coordinates untouched
+to the last bit, so a tree's threshold at that value is not crossed by rounding. What cannot be
+mixed (categories, dates, a number against a missing value) takes the neighbour's value
+when `lambda` exceeds a uniform number drawn from a hash of row, neighbour and column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+
+from falcon_discover.exceptions import InputError
+from falcon_discover.tables import FloatArray, IntArray, Table, take_rows
+from falcon_discover.view import TransformedView
+
+UInt64Array = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A fitted binary classifier as the stability signals need it.
+
+    Parameters
+    ----------
+    encode : takes a `Table` to the rows that are mixed
+    predict : takes such rows to positive-class scores
+    view : the model's own transformed view, when that is its encoding
+    """
+
+    encode: Callable[[Table], Any]
+    predict: Callable[[Any], FloatArray]
+    view: TransformedView | None = None
+
+    def score(self, table: Table) -> FloatArray:
+        """Return the model's positive-class score of each row."""
+        return self.predict(self.encode(table))
+
+
+def probe(model: Any, positive: Any) -> Probe:
+    """Return the two-step form of a fitted model for the given positive class."""
+    while isinstance(model, FrozenEstimator):
+        model = model.estimator
+    if not hasattr(model, "predict_proba"):
+        raise InputError(
+            f"{type(model).__name__} has no predict_proba: wrap it in "
+            "sklearn.calibration.CalibratedClassifierCV to get probabilities."
+        )
+    column = _positive_column(model, positive)
+
+    def scores_of(classifier: Any) -> Callable[[Any], FloatArray]:
+        def predict(rows: Any) -> FloatArray:
+            return np.asarray(classifier.predict_proba(rows), dtype=np.float64)[:, column]
+
+        return predict
+
+    if not isinstance(model, Pipeline) or len(model.steps) == 1:
+        return Probe(lambda table: table.native, scores_of(model))
+    head, tail = model[:-1], model.steps[-1][1]
+    if len(model.steps) == 2 and isinstance(model.steps[0][1], TransformedView):
+        view = model.steps[0][1]
+        return Probe(view.transform, scores_of(tail), view)
+    return Probe(lambda table: head.transform(table.native), scores_of(tail))
+
+
+def _positive_column(model: Any, positive: Any) -> int:
+    classes = list(getattr(model, "classes_", [0, 1]))
+    if len(classes) != 2:
+        raise InputError(
+            f"the model has {len(classes)} classes ({classes}): only two-class models are audited."
+        )
+    if positive not in classes:
+        raise InputError(
+            f"the model's classes are {classes[0]!r} and {classes[1]!r}, but the labels hold "
+            f"{positive!r}: use the labels the model was trained on."
+        )
+    return classes.index(positive)
+
+
+def stacked_mixes(
+    rows: Any,
+    neighbours: Any,
+    mix: tuple[float, ...],
+    row_hashes: UInt64Array,
+    neighbour_hashes: UInt64Array,
+    seed: int,
+) -> Any:
+    """Return every mix of every row with every of its neighbours as one stack.
+
+    Parameters
+    ----------
+    rows : n encoded rows
+    neighbours : n * m encoded rows, the m neighbours of each row one after the other
+    mix : the lambdas
+    row_hashes, neighbour_hashes : content hashes, of lengths n and n * m
+    seed : seed of the draws for values that cannot be mixed
+
+    Returns
+    -------
+    n * m * len(mix) rows of the same type; lambda varies fastest, then the neighbour
+    """
+    n, m = len(row_hashes), len(neighbour_hashes) // max(len(row_hashes), 1)
+    lambdas = np.asarray(mix, dtype=np.float64)
+    switch = _Switch(np.repeat(row_hashes, m), neighbour_hashes, lambdas, seed)
+    if sp.issparse(rows):
+        pairs = np.repeat(np.arange(n * m), len(mix))
+        left = sp.csr_array(rows)[pairs // m]
+        step = (sp.csr_array(neighbours)[pairs] - left).multiply(np.tile(lambdas, n * m)[:, None])
+        return sp.csr_array(left + step)
+    if isinstance(rows, np.ndarray) and rows.dtype != object:
+        return _mix_array(rows, neighbours, lambdas, switch)
+    return _mix_frame(rows, neighbours, lambdas, switch)
+
+
+def _mix_array(
+    rows: npt.NDArray[Any], neighbours: npt.NDArray[Any], lambdas: FloatArray, switch: _Switch
+) -> npt.NDArray[Any]:
+    dtype = np.float32 if rows.dtype == np.float32 else np.float64
+    n, width = rows.shape
+    start: Any = rows.astype(dtype, copy=False)[:, None, :]
+    step: Any = neighbours.reshape(n, -1, width).astype(dtype, copy=False) - start
+    mixed = np.empty((n, step.shape[1], len(lambdas), width), dtype=dtype)
+    for i, weight in enumerate(lambdas.astype(dtype)):
+        np.multiply(step, weight, out=mixed[:, :, i])
+        mixed[:, :, i] += start
+    stack = mixed.reshape(-1, width)
+    # A mix with a missing value is missing; one that is missing on one side only must switch.
+    half_missing = np.isnan(step).any(axis=(0, 1))
+    for column in np.flatnonzero(half_missing):
+        stack[:, column] = _switch_missing(
+            stack[:, column],
+            np.repeat(rows[:, column], step.shape[1] * len(lambdas)),
+            np.repeat(neighbours[:, column], len(lambdas)),
+            switch.draw(int(column)),
+        )
+    return stack
+
+
+def _switch_missing(
+    mixed: npt.NDArray[Any],
+    left: npt.NDArray[Any],
+    right: npt.NDArray[Any],
+    moved: npt.NDArray[Any],
+) -> npt.NDArray[Any]:
+    one_sided = np.isnan(left) != np.isnan(right)
+    return np.where(one_sided, np.where(moved, right, left), mixed)
+
+
+def _mix_frame(rows: Any, neighbours: Any, lambdas: FloatArray, switch: _Switch) -> Any:
+    """Mix tables column by column; columns keep their library and, if not numbers, their type."""
+    if isinstance(rows, np.ndarray):
+        mixed = _mix_frame(pd.DataFrame(rows), pd.DataFrame(neighbours), lambdas, switch)
+        return mixed.to_numpy(dtype=object)
+    per_row = len(switch.weights) // max(len(rows), 1)
+    pairs = np.arange(len(switch.weights))
+    left = nw.from_native(take_rows(rows, pairs // per_row), eager_only=True)
+    right = nw.from_native(take_rows(neighbours, pairs // len(lambdas)), eager_only=True)
+    columns = []
+    for position, name in enumerate(left.columns):
+        a, b = _reindexed(left[name]), _reindexed(right[name])
+        if a.dtype.is_numeric() and b.dtype.is_numeric():
+            here, there = _numbers(a), _numbers(b)
+            values = here + switch.weights * (there - here)
+            if np.isnan(values).any():
+                values = _switch_missing(values, here, there, switch.draw(position))
+            columns.append(nw.new_series(name, values, nw.Float64, backend=left.implementation))
+        else:
+            moved = nw.new_series(
+                "moved", switch.draw(position), nw.Boolean, backend=left.implementation
+            )
+            columns.append(_common_type(b, a).zip_with(moved, a).alias(name))
+    return nw.from_dict({column.name: column for column in columns}).to_native()
+
+
+def _numbers(column: Any) -> FloatArray:
+    return Table.from_input(column.to_frame().to_native()).frame.iloc[:, 0].to_numpy(np.float64)
+
+
+def _reindexed(column: Any) -> Any:
+    native = column.to_native()
+    if isinstance(native, pd.Series):
+        native = native.reset_index(drop=True)
+    return nw.from_native(native, series_only=True)
+
+
+def _common_type(column: Any, like: Any) -> Any:
+    """Return `column` with the type of `like`, where pandas categories differ."""
+    native, wanted = column.to_native(), like.to_native()
+    if isinstance(native, pd.Series) and native.dtype != wanted.dtype:
+        native = native.astype(wanted.dtype)
+    return nw.from_native(native, series_only=True)
+
+
+class _Switch:
+    """Reproducible draws for values that cannot be mixed, one per pair, lambda and column."""
+
+    def __init__(
+        self, rows: UInt64Array, neighbours: UInt64Array, lambdas: FloatArray, seed: int
+    ) -> None:
+        self.weights = np.tile(lambdas, len(rows))
+        self._pairs = _scramble(_scramble(rows + np.uint64(seed)) ^ neighbours)
+        self._repeat = len(lambdas)
+
+    def draw(self, column: int) -> npt.NDArray[np.bool_]:
+        """Return, for each mix, whether this column takes the neighbour's value.
+
+        The uniform number belongs to (row, neighbour, column): a larger lambda moves
+        every column that a smaller one moved.
+        """
+        bits = _scramble(self._pairs + np.uint64(column + 1) * _GOLDEN)
+        uniform = (bits >> np.uint64(11)).astype(np.float64) / 2.0**53
+        return self.weights > np.repeat(uniform, self._repeat)
+
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _scramble(values: UInt64Array) -> UInt64Array:
+    """Return the splitmix64 finaliser of each value: close inputs, unrelated outputs."""
+    z = values + _GOLDEN
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def neighbour_rows(encoded: Any, positions: IntArray) -> Any:
+    """Return the encoded neighbours of each row, one row's after another's."""
+    return take_rows(encoded, positions.ravel())

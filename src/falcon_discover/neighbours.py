@@ -1,0 +1,130 @@
+"""The k nearest reference rows, exactly and reproducibly.
+
+Distances are Euclidean between float32 coordinates. They are accumulated in float64 and
+compared at float32 precision; rows at the same distance are taken in reference order. So the
+answer does not depend on the number of threads, on chunk sizes, or on the search algorithm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from sklearn import get_config
+from sklearn.neighbors import NearestNeighbors
+
+# scikit-learn's k-d tree is faster than brute force only on narrow tables.
+KD_TREE_MAX_WIDTH = 8
+# Extra candidates fetched per query, so that most ties at rank k are settled without a full scan.
+TIE_MARGIN = 7
+
+Float32Array = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.intp]
+
+
+def rows_within_budget(bytes_per_row: float, at_most: int) -> int:
+    """Return how many rows fit in scikit-learn's `working_memory` setting.
+
+    Examples
+    --------
+    >>> import sklearn
+    >>> with sklearn.config_context(working_memory=1):
+    ...     rows_within_budget(bytes_per_row=1024, at_most=10_000)
+    1024
+    """
+    budget = get_config()["working_memory"] * 2**20
+    return max(1, min(at_most, int(budget // max(bytes_per_row, 1))))
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Positions of the nearest reference rows, nearest first, and their distances."""
+
+    rows: IntArray
+    distances: Float32Array
+
+
+class NeighbourIndex:
+    """Exact nearest-neighbour search among fixed reference rows.
+
+    Examples
+    --------
+    >>> index = NeighbourIndex(np.array([[0.0], [1.0], [1.0]], dtype=np.float32))
+    >>> index.query(np.array([[0.9]], dtype=np.float32), k=2).rows
+    array([[1, 2]])
+    """
+
+    def __init__(self, reference: Float32Array, n_jobs: int | None = None) -> None:
+        self.reference = np.ascontiguousarray(reference, dtype=np.float32)
+        narrow = self.reference.shape[1] <= KD_TREE_MAX_WIDTH
+        self._search = NearestNeighbors(
+            algorithm="kd_tree" if narrow else "brute", n_jobs=n_jobs
+        ).fit(self.reference)
+
+    def __len__(self) -> int:
+        return len(self.reference)
+
+    def query(self, rows: Float32Array, k: int) -> Neighbours:
+        """Return the `k` nearest reference rows of each row (fewer if there are fewer)."""
+        rows = np.ascontiguousarray(rows, dtype=np.float32)
+        k = min(k, len(self))
+        wanted = min(k + TIE_MARGIN, len(self))
+        positions = np.empty((len(rows), k), dtype=np.intp)
+        distances = np.empty((len(rows), k), dtype=np.float32)
+        step = rows_within_budget(wanted * rows.shape[1] * 12, at_most=len(rows))
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            self._query_part(rows[part], k, wanted, positions[part], distances[part])
+        return Neighbours(positions, distances)
+
+    def _query_part(
+        self, rows: Float32Array, k: int, wanted: int, positions: IntArray, distances: Float32Array
+    ) -> None:
+        candidates = self._search.kneighbors(rows, n_neighbors=wanted, return_distance=False)
+        # Sorting by position first makes the stable sort by distance break ties by position.
+        candidates.sort(axis=1)
+        exact = self._distances(rows, candidates)
+        order = np.argsort(exact, axis=1, kind="stable")
+        ranked = np.take_along_axis(exact, order, axis=1)
+        positions[:] = np.take_along_axis(candidates, order, axis=1)[:, :k]
+        distances[:] = ranked[:, :k]
+        if wanted == len(self):
+            return
+        # The candidates may end inside a group of ties: others of it were never seen.
+        open_ended = np.flatnonzero(ranked[:, k - 1] >= ranked[:, -1])
+        self._settle_ties(rows, open_ended, k, positions, distances)
+
+    def _settle_ties(
+        self,
+        rows: Float32Array,
+        which: IntArray,
+        k: int,
+        positions: IntArray,
+        distances: Float32Array,
+    ) -> None:
+        """Rank all reference rows as near as the k-th candidate."""
+        if not len(which):
+            return
+        reference = self.reference.astype(np.float64)
+        norms = np.einsum("ij,ij->i", reference, reference)
+        step = rows_within_budget(len(self) * 24, at_most=len(which))
+        for start in range(0, len(which), step):
+            block = which[start : start + step]
+            query = rows[block].astype(np.float64)
+            own = np.einsum("ij,ij->i", query, query)
+            squares = norms[None, :] - 2.0 * (query @ reference.T) + own[:, None]
+            # The shortcut above loses digits in proportion to the norms: widen by that much,
+            # and by the rounding of distances to float32.
+            reach = distances[block, -1].astype(np.float64) ** 2 * (1 + 1e-6)
+            slack = 1e-13 * (own[:, None] + norms[None, :]) * reference.shape[1]
+            near = squares <= reach[:, None] + slack
+            for i, row in enumerate(block):
+                close = np.flatnonzero(near[i])
+                exact = self._distances(rows[row : row + 1], close[None, :])[0]
+                first = np.argsort(exact, kind="stable")[:k]
+                positions[row], distances[row] = close[first], exact[first]
+
+    def _distances(self, rows: Float32Array, candidates: IntArray) -> Float32Array:
+        gaps = self.reference[candidates].astype(np.float64) - rows[:, None, :]
+        return np.sqrt(np.einsum("ijk,ijk->ij", gaps, gaps)).astype(np.float32)

@@ -1,0 +1,77 @@
+"""Progress of long work: steps are announced where they happen and shown where a user looks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+
+class Reporter(Protocol):
+    """Somebody who wants to know how far the work is."""
+
+    def expect(self, steps: int) -> None:
+        """Add steps to what is still to come."""
+
+    def step(self, text: str) -> None:
+        """Say that the next step begins and what it is."""
+
+
+_reporter: ContextVar[Reporter | None] = ContextVar("falcon_discover_reporter", default=None)
+
+
+def expect(steps: int) -> None:
+    """Announce steps to come to whoever watches."""
+    if reporter := _reporter.get():
+        reporter.expect(steps)
+
+
+def step(text: str) -> None:
+    """Announce the step that begins now to whoever watches."""
+    if reporter := _reporter.get():
+        reporter.step(text)
+
+
+class _Bar:
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self._task = bar.add_task("starting", total=0)
+        self._total = 0
+        self._begun = 0
+
+    def expect(self, steps: int) -> None:
+        self._total += steps
+        self._bar.update(self._task, total=self._total)
+
+    def step(self, text: str) -> None:
+        self._bar.update(self._task, completed=self._begun, description=text)
+        self._begun += 1
+
+
+@contextmanager
+def shown(wanted: bool = True) -> Iterator[None]:
+    """Show a progress bar on the terminal while the block runs; silent when there is none.
+
+    An outer bar stays in charge: a fit inside a command does not open a second one.
+    """
+    if _reporter.get() or not wanted or not sys.stderr.isatty():
+        yield
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        TextColumn("{task.completed}/{task.total}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        token = _reporter.set(_Bar(bar))
+        try:
+            yield
+        finally:
+            _reporter.reset(token)

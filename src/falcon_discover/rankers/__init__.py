@@ -1,0 +1,72 @@
+"""Rankers by name: `rankers.make("learned")`, or pass an instance of your own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sklearn.base import clone
+
+from falcon_discover.exceptions import InputError
+from falcon_discover.rankers.base import LabelSource, Ranker
+from falcon_discover.rankers.fixed import (
+    ConfidenceRanker,
+    DiscrepancyRanker,
+    RandomRanker,
+    StabilityRanker,
+)
+from falcon_discover.rankers.gated import GatedConfidence
+from falcon_discover.rankers.learned import LearnedWitness
+
+__all__ = [
+    "BASELINES",
+    "RANKERS",
+    "ConfidenceRanker",
+    "DiscrepancyRanker",
+    "GatedConfidence",
+    "LabelSource",
+    "LearnedWitness",
+    "RandomRanker",
+    "Ranker",
+    "StabilityRanker",
+    "make",
+]
+
+RANKERS: dict[str, Callable[[], Ranker]] = {
+    "auto": GatedConfidence,
+    "random": RandomRanker,
+    "confidence": ConfidenceRanker,
+    "s_stab": StabilityRanker,
+    "s_disc": DiscrepancyRanker,
+    "learned": LearnedWitness,
+    "learned_oof": lambda: LearnedWitness("oof"),
+    "learned_both": lambda: LearnedWitness("both"),
+    "gated_confidence": GatedConfidence,
+}
+
+# Shown beside any ranker: they need no labels, and a ranker earns its keep by beating them.
+BASELINES = ("gated_confidence", "s_disc", "s_stab", "confidence", "random")
+
+
+def make(ranker: Any) -> Ranker:
+    """Return a fresh ranker from a name or an instance.
+
+    Examples
+    --------
+    >>> make("s_stab")
+    StabilityRanker()
+    """
+    if isinstance(ranker, str):
+        if ranker not in RANKERS:
+            raise InputError(
+                f"there is no ranker {ranker!r}; choose one of {', '.join(RANKERS)}, "
+                "or pass an object with fit(state, false_confidence, tau) and score(state)."
+            )
+        return RANKERS[ranker]()
+    if not (hasattr(ranker, "fit") and hasattr(ranker, "score")):
+        raise InputError(
+            f"ranker is {ranker!r}: it must be a name or an object with "
+            "fit(state, false_confidence, tau) and score(state)."
+        )
+    copy: Ranker = clone(ranker, safe=False)
+    return copy

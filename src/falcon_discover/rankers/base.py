@@ -1,0 +1,51 @@
+"""What every ranker is: something that turns a state into suspicion."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal, Self
+
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+
+from falcon_discover.exceptions import InputError
+from falcon_discover.settings import PAPER
+from falcon_discover.signals.state import State
+from falcon_discover.tables import FloatArray
+
+LabelSource = Literal["validation", "oof", "both"]
+
+
+class Ranker(BaseEstimator):
+    """Turns a state into suspicion; higher is reviewed first.
+
+    A ranker sees only the state. Subclasses override `score`, and `fit` if they learn.
+
+    Attributes
+    ----------
+    name : the name it goes by in tables
+    needs : the signals without which it cannot score
+    labels : which labelled rows it learns from, or None if it learns from none
+    """
+
+    name: ClassVar[str] = "custom"
+    needs: ClassVar[tuple[str, ...]] = ()
+    labels: LabelSource | None = None
+    tau_: float = PAPER.tau
+
+    def fit(self, state: State, false_confidence: npt.ArrayLike, tau: float = PAPER.tau) -> Self:
+        """Take the threshold; labels are not looked at."""
+        self.tau_ = tau
+        return self
+
+    def score(self, state: State) -> FloatArray:
+        """Return the suspicion of each row."""
+        raise NotImplementedError
+
+    def check(self, state: State) -> None:
+        """Raise if the state lacks a signal that this ranker needs."""
+        missing = [name for name in self.needs if name not in state.signals.columns]
+        if missing:
+            raise InputError(
+                f"ranker {self.name!r} needs {', '.join(missing)}, which only a model can "
+                "give: pass the model, or choose a ranker that works on predictions."
+            )

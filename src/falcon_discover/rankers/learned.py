@@ -1,0 +1,71 @@
+"""The learned witness: a weighted linear logit over the standardised state."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from falcon_discover.exceptions import DataWarning
+from falcon_discover.rankers.base import LabelSource, Ranker
+from falcon_discover.rankers.gated import gate
+from falcon_discover.settings import PAPER
+from falcon_discover.signals.state import SIGNALS, State
+from falcon_discover.tables import FloatArray
+
+
+class LearnedWitness(Ranker):
+    """The paper's learned discrepancy ranker (eq:learned_ranker to eq:weights).
+
+    Standardised signals, L2 logistic regression, weight `1 + eta` on events. It learns from
+    the rows that `labels` names: `validation` (the paper's words), `oof` (training rows,
+    out-of-fold) or `both`. Without a model it uses the signals that are there.
+
+    Parameters
+    ----------
+    labels : {"validation", "oof", "both"}
+    signals : names of the signals to use, or None for all that are there
+    """
+
+    name = "learned"
+
+    def __init__(
+        self, labels: LabelSource = "validation", *, signals: tuple[str, ...] | None = None
+    ) -> None:
+        self.labels = labels
+        self.signals = signals
+
+    def fit(self, state: State, false_confidence: npt.ArrayLike, tau: float = PAPER.tau) -> Self:
+        """Learn which states are false-confidence events."""
+        events = np.asarray(false_confidence, dtype=bool)
+        self.tau_ = tau
+        self.used_ = [name for name in (self.signals or SIGNALS) if name in state.signals.columns]
+        self.witness_ = None
+        if events.all() or not events.any():
+            warnings.warn(
+                f"{int(events.sum())} of {len(events):,} calibration rows are confident errors: "
+                "the learned witness has nothing to tell apart and ranks by gated confidence.",
+                DataWarning,
+                stacklevel=3,
+            )
+            return self
+        # L2 is scikit-learn's default penalty.
+        model = LogisticRegression(C=PAPER.witness_c, max_iter=2000)
+        self.witness_ = make_pipeline(StandardScaler(), model).fit(
+            state.signals[self.used_].to_numpy(),
+            events,
+            logisticregression__sample_weight=1.0 + PAPER.witness_eta * events,
+        )
+        return self
+
+    def score(self, state: State) -> FloatArray:
+        """Return the witness's probability of an event."""
+        if self.witness_ is None:
+            return gate(state, self.tau_)
+        values = state.signals[self.used_].to_numpy()
+        return np.asarray(self.witness_.predict_proba(values)[:, 1], dtype=np.float64)

@@ -1,0 +1,72 @@
+"""Which labelled rows a ranker learns from, and how rows it learned from are scored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from falcon_discover.exceptions import InputError
+from falcon_discover.metrics import false_confidence
+from falcon_discover.rankers import Ranker, make
+from falcon_discover.signals.state import State
+from falcon_discover.tables import BoolArray, FloatArray
+
+
+@dataclass(frozen=True)
+class LabelledState:
+    """A state whose labels are known."""
+
+    state: State
+    codes: npt.NDArray[np.int8]
+
+    def events(self, tau: float) -> BoolArray:
+        """Return which rows are false-confidence events at `tau`."""
+        return false_confidence(self.codes, self.state.p, tau)
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """The labelled rows there are: out-of-fold training rows, and perhaps validation rows."""
+
+    oof: LabelledState
+    validation: LabelledState | None = None
+
+    def source(self, labels: str | None) -> LabelledState:
+        """Return the rows that a label source names."""
+        if labels is None or labels == "oof":
+            return self.oof
+        if self.validation is None:
+            raise InputError(
+                f"the ranker takes its labels from {labels!r}, and there are no validation "
+                "rows: give fit X_cal and y_cal, or use 'learned_oof'."
+            )
+        if labels == "validation":
+            return self.validation
+        return LabelledState(
+            State.concat([self.oof.state, self.validation.state]),
+            np.concatenate([self.oof.codes, self.validation.codes]),
+        )
+
+    def ranker(self, spec: Any, tau: float) -> Ranker:
+        """Return a fresh ranker fitted on the rows its label source names."""
+        ranker = make(spec)
+        rows = self.source(getattr(ranker, "labels", None))
+        return ranker.fit(rows.state, rows.events(tau), tau)
+
+    def oof_scores(self, spec: Any, tau: float) -> FloatArray:
+        """Return the suspicion of the training rows, none scored by a ranker that saw it."""
+        ranker = make(spec)
+        source = getattr(ranker, "labels", None)
+        state = self.oof.state
+        if source in (None, "validation") or state.fold is None:
+            return self.ranker(spec, tau).score(state)
+        scores = np.empty(len(state))
+        for fold in np.unique(state.fold):
+            held_out = state.fold == fold
+            rest = LabelledState(state.take(~held_out), self.oof.codes[~held_out])
+            part = TrainingRows(rest, self.validation).ranker(spec, tau)
+            scores[held_out] = part.score(state.take(held_out))
+        return scores

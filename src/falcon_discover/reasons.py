@@ -1,0 +1,110 @@
+"""A review list: the most suspicious rows with a reason in words for each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy.typing as npt
+import pandas as pd
+
+from falcon_discover.metrics import review_order, review_size
+from falcon_discover.signals.state import State
+from falcon_discover.tables import FloatArray, IntArray
+
+# Below these a signal speaks against the prediction; they choose words, never ranks.
+DOUBTFUL_SHARE = 0.60
+NOTABLE_DRIFT = 0.10
+THIN_SUPPORT = 0.20
+
+
+def review_list(
+    state: State,
+    suspicion: FloatArray,
+    region: IntArray,
+    *,
+    classes: npt.NDArray[Any],
+    tau: float,
+    budget: float,
+    index: pd.Index,
+) -> pd.DataFrame:
+    """Return the top `budget` of the rows, most suspicious first."""
+    top = review_order(suspicion)[: review_size(len(state), budget)]
+    chosen = state.take(top)
+    signals = pd.concat([chosen.signals, chosen.evidence], axis=1)
+    reasons = [_reason(row, tau) for row in signals.to_dict("records")]
+    return pd.DataFrame(
+        {
+            "row": top,
+            "suspicion": suspicion[top],
+            "p": chosen.p,
+            "predicted": classes[chosen.decision.astype(int)],
+            "confidence": chosen.confidence,
+            "region": region[top],
+            "reason": reasons,
+        },
+        index=index[top],
+    )
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage that never rounds up to certainty.
+
+    Examples
+    --------
+    >>> percent(0.97), percent(0.9996), percent(1.0)
+    ('97 %', '99.9 %', '100 %')
+    """
+    if share >= 1.0:
+        return "100 %"
+    if share < 0.99:
+        return f"{100 * share:.0f} %"
+    return f"{math.floor(1000 * share) / 10:g} %"
+
+
+def _reason(signals: Mapping[str, float], tau: float) -> str:
+    confidence = signals["confidence"]
+    sure = f"{percent(confidence)} sure"
+    if confidence < tau:
+        return f"{sure}: below the {percent(tau)} threshold, so it cannot be a confident error"
+    clauses = [*_neighbour_clause(signals), *_stability_clause(signals), *_support_clause(signals)]
+    doubts = [text for against, text in clauses if against]
+    comforts = [text for against, text in clauses if not against]
+    if doubts:
+        sure = f"{sure}, but {' and '.join(doubts)}"
+    elif confidence < (1 + tau) / 2:
+        sure = f"{sure}, close to the {percent(tau)} threshold"
+    return "; ".join([sure, " and ".join(comforts)]) if comforts else sure
+
+
+Clauses = list[tuple[bool, str]]
+
+
+def _neighbour_clause(signals: Mapping[str, float]) -> Clauses:
+    if "neighbours" not in signals:
+        return []
+    share, k = signals["labelled_as_predicted"], int(signals["neighbours"])
+    doubtful = share < DOUBTFUL_SHARE
+    words = f"{round(share * k)} of its {k} nearest neighbours share the predicted label"
+    return [(doubtful, f"only {words}" if doubtful else words)]
+
+
+def _stability_clause(signals: Mapping[str, float]) -> Clauses:
+    if "max_drift" not in signals:
+        return []
+    flips, drift = 1.0 - signals["label_consistency"], signals["max_drift"]
+    # "Them" needs the neighbours to stand right before, as a doubt or a comfort alike.
+    notable = flips > 0 or drift >= NOTABLE_DRIFT
+    together = notable == (signals["labelled_as_predicted"] < DOUBTFUL_SHARE)
+    whom = "them" if together else "its neighbours"
+    if flips > 0:
+        return [(True, f"the decision flips in {percent(flips)} of the mixes with {whom}")]
+    if notable:
+        return [(True, f"the score moves by {drift:.2f} when mixed with {whom}")]
+    return [(False, f"the score moves by at most {drift:.2f} when mixed with {whom}")]
+
+
+def _support_clause(signals: Mapping[str, float]) -> Clauses:
+    thin = "support" in signals and signals["support"] < THIN_SUPPORT
+    return [(True, "few reference rows are like it")] if thin else []

@@ -1,0 +1,1 @@
+"""Regions: where confident errors gather."""

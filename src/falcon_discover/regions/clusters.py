@@ -1,0 +1,116 @@
+"""The paper's regions: k-means clusters of the discrepancy representation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.cluster import KMeans
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+from falcon_discover.settings import PAPER
+from falcon_discover.signals.state import State
+from falcon_discover.tables import BoolArray, FloatArray, IntArray
+
+# What the artifact clusters, beside the learned score; instability signals need a model.
+CLUSTERED = ("support", "label_agreement", "mean_drift", "label_consistency", "confidence")
+
+
+@dataclass(frozen=True)
+class RegionSet:
+    """Regions of similar state, numbered from 1 by the confident errors they hold.
+
+    Printing it shows `frame()`: per region its rows, confident errors, their share of all
+    confident errors (`fc_mass`), mean support, mean instability (drift) and correctness.
+    """
+
+    clusters: Pipeline
+    columns: tuple[str, ...]
+    order: IntArray
+    summary: pd.DataFrame
+
+    @classmethod
+    def find(
+        cls,
+        state: State,
+        learned: FloatArray,
+        events: BoolArray,
+        correct: BoolArray,
+        *,
+        n_regions: int = PAPER.n_regions,
+        seed: int = 0,
+    ) -> RegionSet:
+        """Cluster labelled rows and number the clusters by their confident errors.
+
+        The clustering itself sees no label but through the learned score; labels only number
+        and describe the clusters.
+        """
+        columns = tuple(name for name in CLUSTERED if name in state.signals.columns)
+        rows = _representation(state, learned, columns)
+        distinct = len(np.unique(rows.round(12), axis=0))
+        clusters = make_pipeline(
+            StandardScaler(),
+            KMeans(
+                n_clusters=max(1, min(n_regions, distinct)),
+                n_init=PAPER.region_n_init,
+                random_state=seed,
+            ),
+        )
+        # One thread: partial sums in another order could move a border case.
+        with threadpool_limits(limits=1):
+            found = clusters.fit_predict(rows)
+        held = np.bincount(found, events, minlength=clusters[-1].n_clusters)
+        size = np.bincount(found, minlength=clusters[-1].n_clusters)
+        order = np.empty(len(held), dtype=np.intp)
+        order[np.lexsort((-size, -held))] = np.arange(1, len(held) + 1)
+        summary = _summary(order[found], state, events, correct)
+        return cls(clusters, columns, order, summary)
+
+    def assign(self, state: State, learned: FloatArray) -> IntArray:
+        """Return the region number of each row."""
+        with threadpool_limits(limits=1):
+            found = self.clusters.predict(_representation(state, learned, self.columns))
+        return self.order[found]
+
+    def described(
+        self, state: State, learned: FloatArray, events: BoolArray, correct: BoolArray
+    ) -> RegionSet:
+        """Return the same regions with a summary of other labelled rows."""
+        region = self.assign(state, learned)
+        return replace(self, summary=_summary(region, state, events, correct))
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per region."""
+        return self.summary.copy()
+
+    def __len__(self) -> int:
+        return len(self.summary)
+
+    def __repr__(self) -> str:
+        return str(self.summary.round(3).to_string(index=False))
+
+
+def _representation(
+    state: State, learned: FloatArray, columns: tuple[str, ...]
+) -> npt.NDArray[np.float64]:
+    return np.column_stack([learned, state.signals[list(columns)].to_numpy()])
+
+
+def _summary(region: IntArray, state: State, events: BoolArray, correct: BoolArray) -> pd.DataFrame:
+    rows = pd.DataFrame({"region": region, "events": events, "correctness": correct})
+    for name in ("support", "mean_drift"):
+        rows[name] = state.signals.get(name, np.nan)
+    frame = rows.groupby("region").agg(
+        rows=("events", "size"),
+        events=("events", "sum"),
+        support=("support", "mean"),
+        instability=("mean_drift", "mean"),
+        correctness=("correctness", "mean"),
+    )
+    total = max(int(frame["events"].sum()), 1)
+    frame.insert(2, "fc_mass", frame["events"] / total)
+    return frame.reset_index()

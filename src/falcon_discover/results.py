@@ -1,0 +1,213 @@
+"""Results that print, frame and serialise themselves."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from falcon_discover import metrics
+from falcon_discover.inference import auroc_interval, share_interval
+from falcon_discover.reasons import percent
+from falcon_discover.signals.state import State
+from falcon_discover.tables import FloatArray
+
+Scores = Callable[[str, float], FloatArray]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How well each ranker finds the confident errors of labelled rows.
+
+    Attributes
+    ----------
+    ranker : name of the ranker under evaluation, the first in every table
+    tau : the main threshold
+    captures : one row per threshold, ranker and budget
+    rankings : one row per threshold and ranker: AUROC over all rows and among eligible rows
+    model : figures of the base model that do not depend on a ranker
+    """
+
+    ranker: str
+    tau: float
+    captures: pd.DataFrame
+    rankings: pd.DataFrame
+    model: dict[str, float]
+
+    def frame(self) -> pd.DataFrame:
+        """Return captures: threshold, ranker, budget, counts, share found and its interval."""
+        return self.captures.copy()
+
+    def verdict(self) -> str:
+        """Return the finding in two sentences."""
+        main = self.captures.query("tau == @self.tau and ranker == @self.ranker")
+        first = main.iloc[0]
+        seen, sure, wrong = int(first["rows"]), int(first["eligible"]), int(first["events"])
+        head = (
+            f"Of {seen:,} predictions the model was at least {percent(self.tau)} sure of "
+            f"{sure:,}; {wrong:,} of those were wrong."
+        )
+        if not sure:
+            return f"Of {seen:,} predictions none was at least {percent(self.tau)} sure."
+        if not wrong:
+            high = share_interval(0, sure)[1]
+            return (
+                f"{head} There is nothing to rank: with 95 % confidence fewer than "
+                f"{percent(high) if high >= 0.01 else f'{100 * high:.2g} %'} of such "
+                "predictions are wrong."
+            )
+        ends = main.sort_values("budget").iloc[[0, -1]].drop_duplicates("budget")
+        found = ", ".join(
+            f"the top {percent(row.budget)} {'finds ' if i == 0 else ''}{int(row.captured)}"
+            + (" of them" if i == 0 else "")
+            for i, row in enumerate(ends.itertuples())
+        )
+        return f"{head} Reviewing {found}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dicts, lists and numbers; undefined figures are None."""
+        return {
+            "ranker": self.ranker,
+            "tau": self.tau,
+            "verdict": self.verdict(),
+            "model": {name: _plain(value) for name, value in self.model.items()},
+            "captures": _records(self.captures),
+            "rankings": _records(self.rankings),
+        }
+
+    def to_json(self) -> str:
+        """Return `to_dict()` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def __repr__(self) -> str:
+        main = self.captures[self.captures["tau"] == self.tau]
+        table = main.pivot_table("capture", "ranker", "budget", dropna=False)
+        table.columns = [f"top {percent(budget)}" for budget in table.columns]
+        ranks = self.rankings[self.rankings["tau"] == self.tau].set_index("ranker")
+        table = table.loc[list(ranks.index)].rename_axis(None)
+        table["eligible AUROC"] = ranks["eligible_auroc"]
+        table["95 % interval"] = [
+            f"[{low:.3f}, {high:.3f}]"
+            for low, high in zip(
+                ranks["eligible_auroc_low"], ranks["eligible_auroc_high"], strict=True
+            )
+        ]
+        words = table.to_string(float_format=lambda v: f"{v:.3f}", na_rep="not defined")
+        return f"{self.verdict()}\n\nShare of confident errors found, by review budget:\n{words}"
+
+
+def evaluate(
+    state: State,
+    codes: npt.NDArray[np.int8],
+    scores: Scores,
+    *,
+    rankers: Sequence[str],
+    tau: float,
+    budgets: Sequence[float],
+    taus: Sequence[float],
+) -> Evaluation:
+    """Return the evaluation of several rankers on labelled rows.
+
+    Parameters
+    ----------
+    scores : returns the suspicion of the rows for a ranker's name and a threshold
+    rankers : names, the one under evaluation first
+    """
+    taus = sorted({*taus, tau})
+    captures, rankings = [], []
+    for threshold in taus:
+        events = metrics.false_confidence(codes, state.p, threshold)
+        for name in rankers:
+            score = scores(name, threshold)
+            key = {"tau": threshold, "ranker": name}
+            captures += [
+                key | _capture(events, score, state.eligible(threshold), budget)
+                for budget in budgets
+            ]
+            rankings.append(key | _ranking(events, score, state, codes, threshold))
+    return Evaluation(
+        rankers[0], tau, pd.DataFrame(captures), pd.DataFrame(rankings), _model(state, codes)
+    )
+
+
+def _capture(
+    events: npt.NDArray[np.bool_],
+    score: FloatArray,
+    eligible: npt.NDArray[np.bool_],
+    budget: float,
+) -> dict[str, float]:
+    total = int(events.sum())
+    found = metrics.fc_count_at(events, score, budget)
+    low, high = share_interval(found, total)
+    return {
+        "budget": budget,
+        "rows": len(events),
+        "reviewed": metrics.review_size(len(events), budget),
+        "eligible": int(eligible.sum()),
+        "events": total,
+        "captured": found,
+        "capture": found / total if total else math.nan,
+        "capture_low": low,
+        "capture_high": high,
+    }
+
+
+def _ranking(
+    events: npt.NDArray[np.bool_],
+    score: FloatArray,
+    state: State,
+    codes: npt.NDArray[np.int8],
+    tau: float,
+) -> dict[str, float]:
+    eligible = state.eligible(tau)
+    low, high = auroc_interval(events, score)
+    eligible_low, eligible_high = auroc_interval(events[eligible], score[eligible])
+    return {
+        "rows": len(events),
+        "eligible": int(eligible.sum()),
+        "events": int(events.sum()),
+        "fc_auroc": metrics.fc_auroc(events, score),
+        "fc_auroc_low": low,
+        "fc_auroc_high": high,
+        "eligible_auroc": metrics.fc_auroc(events[eligible], score[eligible]),
+        "eligible_auroc_low": eligible_low,
+        "eligible_auroc_high": eligible_high,
+        "eligible_average_precision": metrics.eligible_average_precision(
+            events, score, state.confidence, tau
+        ),
+        "aurc": metrics.aurc(state.decision != codes, score),
+    }
+
+
+def _model(state: State, codes: npt.NDArray[np.int8]) -> dict[str, float]:
+    wrong = state.decision != codes
+    low, high = share_interval(int((~wrong).sum()), len(wrong))
+    return {
+        "rows": len(wrong),
+        "accuracy": float(1 - wrong.mean()),
+        "accuracy_low": low,
+        "accuracy_high": high,
+        "auroc": metrics.fc_auroc(codes, state.p),
+        "ece": metrics.ece(codes, state.p),
+        "brier": metrics.brier(codes, state.p),
+        "nll": metrics.nll(codes, state.p),
+        "aurc": metrics.aurc(wrong, 1.0 - state.confidence),
+    }
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [
+        {name: _plain(value) for name, value in row.items()} for row in frame.to_dict("records")
+    ]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and math.isnan(value) else value

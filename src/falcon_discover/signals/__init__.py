@@ -1,0 +1,1 @@
+"""The ten signals of the discrepancy state."""

@@ -1,0 +1,72 @@
+"""Reference rows: what a row is compared with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from falcon_discover.mixing import Probe, UInt64Array
+from falcon_discover.neighbours import NeighbourIndex
+from falcon_discover.signals.support import Support
+from falcon_discover.tables import FloatArray, Table
+from falcon_discover.view import TransformedView
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Rows with known labels and out-of-fold scores, ready to be searched and mixed in.
+
+    `encoded` and `hashes` are there when a model is: they are the rows in the space where the
+    model's inputs are mixed, and content hashes for values that can only be switched.
+    """
+
+    labels: npt.NDArray[np.int8]
+    p: FloatArray
+    view: TransformedView
+    index: NeighbourIndex
+    support: Support
+    probe: Probe | None
+    encoded: Any
+    hashes: UInt64Array
+
+    @classmethod
+    def build(
+        cls,
+        table: Table,
+        labels: npt.NDArray[np.int8],
+        p: FloatArray,
+        probe: Probe | None,
+        *,
+        own_view: bool = True,
+        n_jobs: int | None = None,
+    ) -> Reference:
+        """Prepare reference rows.
+
+        Parameters
+        ----------
+        own_view : the model's view was fitted on exactly these rows and is also ours;
+            False for a frozen model, whose view comes from rows we do not have
+        """
+        view = probe.view if probe is not None and own_view else None
+        if view is None:
+            view = TransformedView().fit(table)
+        coordinates = view.transform(table)
+        encoded: Any = None
+        if probe is not None:
+            encoded = coordinates if probe.view is view else probe.encode(table)
+        return cls(
+            labels,
+            p,
+            view,
+            NeighbourIndex(coordinates, n_jobs),
+            Support.of(coordinates),
+            probe,
+            encoded,
+            table.row_hashes() if encoded is not coordinates else np.zeros(len(table), np.uint64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.labels)

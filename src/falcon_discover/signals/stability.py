@@ -1,0 +1,35 @@
+"""Stability: how the model's score moves when a row is mixed with its neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logit
+
+from falcon_discover.settings import PAPER
+from falcon_discover.tables import FloatArray
+
+
+def stability_signals(p: FloatArray, p_mixed: FloatArray) -> dict[str, FloatArray]:
+    """Return drift, label consistency and logit variance over the mixes of each row.
+
+    Parameters
+    ----------
+    p : score of each row
+    p_mixed : scores of its mixes, one row per row (eq:mean_drift to eq:logit_var)
+
+    Examples
+    --------
+    >>> signals = stability_signals(np.array([0.6]), np.array([[0.4, 0.6]]))
+    >>> {name: values.round(2).tolist() for name, values in signals.items()}
+    {'mean_drift': [0.1], 'max_drift': [0.2], 'label_consistency': [0.5], 'logit_variance': [0.16]}
+    """
+    drift = np.abs(p_mixed - p[:, None])
+    decision = p >= PAPER.decision_threshold
+    same = (p_mixed >= PAPER.decision_threshold) == decision[:, None]
+    clipped = np.clip(p_mixed, PAPER.logit_clip, 1.0 - PAPER.logit_clip)
+    return {
+        "mean_drift": drift.mean(axis=1),
+        "max_drift": drift.max(axis=1),
+        "label_consistency": same.mean(axis=1),
+        "logit_variance": logit(clipped).var(axis=1),
+    }

@@ -1,0 +1,219 @@
+"""The discrepancy state psi: ten signals per row, in the paper's order (eq:psi)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from falcon_discover import progress
+from falcon_discover.metrics import confidence
+from falcon_discover.mixing import Probe, neighbour_rows, stacked_mixes
+from falcon_discover.neighbours import rows_within_budget
+from falcon_discover.settings import PAPER
+from falcon_discover.signals.agreement import agreement_signals
+from falcon_discover.signals.certainty import certainty_signals
+from falcon_discover.signals.reference import Reference
+from falcon_discover.signals.stability import stability_signals
+from falcon_discover.tables import BoolArray, FloatArray, IntArray, Table
+
+SIGNALS = (
+    "confidence",
+    "margin",
+    "entropy",
+    "support",
+    "label_agreement",
+    "prediction_agreement",
+    "mean_drift",
+    "max_drift",
+    "label_consistency",
+    "logit_variance",
+)
+STABILITY_SIGNALS = SIGNALS[6:]
+# Not signals of the paper: what a reason in words and a check of the input need.
+EVIDENCE = ("neighbours", "labelled_as_predicted", "nearest_distance")
+
+# Larger stacks of mixed rows fall out of the processor's cache without saving calls.
+STACK_ROWS = 100_000
+
+Folds = Sequence[tuple[IntArray, IntArray]]
+
+
+@dataclass(frozen=True)
+class State:
+    """What rankers, regions and weights may see of each row.
+
+    Parameters
+    ----------
+    p : the base model's positive-class score
+    signals : a frame with the columns `SIGNALS`; without a model the last four are absent
+    evidence : a frame with the columns `EVIDENCE`
+    fold : the fold each row was held out in, or None for rows that were never fitted on
+
+    Examples
+    --------
+    >>> state = State.from_scores(np.array([0.97, 0.4]))
+    >>> state.eligible(0.90)
+    array([ True, False])
+    """
+
+    p: FloatArray
+    signals: pd.DataFrame
+    evidence: pd.DataFrame
+    fold: IntArray | None = None
+
+    @classmethod
+    def from_scores(cls, p: FloatArray) -> State:
+        """Return a state of native certainty alone."""
+        return cls(p, pd.DataFrame(certainty_signals(p)), pd.DataFrame(index=range(len(p))))
+
+    def __len__(self) -> int:
+        return len(self.p)
+
+    @property
+    def confidence(self) -> FloatArray:
+        """The model's confidence in its own decision."""
+        return confidence(self.p)
+
+    @property
+    def decision(self) -> BoolArray:
+        """Whether the positive class is predicted."""
+        return self.p >= PAPER.decision_threshold
+
+    @property
+    def has_stability(self) -> bool:
+        """Whether a model was there to be probed."""
+        return set(STABILITY_SIGNALS) <= set(self.signals.columns)
+
+    def eligible(self, tau: float) -> BoolArray:
+        """Return which rows are confident enough to be false-confidence events."""
+        return self.confidence >= tau
+
+    def take(self, rows: IntArray | BoolArray) -> State:
+        """Return the given rows, in the given order."""
+        return State(
+            self.p[rows],
+            self.signals.iloc[rows].reset_index(drop=True),
+            self.evidence.iloc[rows].reset_index(drop=True),
+            None if self.fold is None else self.fold[rows],
+        )
+
+    @staticmethod
+    def concat(states: Sequence[State]) -> State:
+        """Return the rows of several states one after another; fold marks are dropped."""
+        return State(
+            np.concatenate([state.p for state in states]),
+            pd.concat([state.signals for state in states], ignore_index=True),
+            pd.concat([state.evidence for state in states], ignore_index=True),
+        )
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How a state is measured: neighbourhood sizes, mixing weights and the switching seed."""
+
+    n_neighbors: int = PAPER.n_neighbors
+    n_mix_neighbors: int = PAPER.n_mix_neighbors
+    mix: tuple[float, ...] = PAPER.mix
+    seed: int = 0
+
+    def state(self, table: Table, reference: Reference, p: FloatArray | None = None) -> State:
+        """Return the state of rows that are not among the reference rows.
+
+        Parameters
+        ----------
+        p : the scores of the rows, where there is no model to ask
+        """
+        step = self._chunk_rows(table, reference)
+        starts = range(0, len(table), step)
+        progress.expect(len(starts))
+        chunks = []
+        for start in starts:
+            progress.step(f"state of {len(table):,} rows")
+            part = slice(start, start + step)
+            known = None if p is None else p[part]
+            rows = table if len(table) <= step else table.take(part)
+            chunks.append(self._chunk(rows, reference, known))
+        return chunks[0] if len(chunks) == 1 else State.concat(chunks)
+
+    def _chunk_rows(self, table: Table, reference: Reference) -> int:
+        width = max(reference.index.reference.shape[1], len(table.kinds))
+        per_row = self.n_mix_neighbors * len(self.mix) if reference.probe is not None else 1
+        # Three stacks live at once: the neighbours, the mixes, and the model's own copy.
+        fits = rows_within_budget(3 * 8 * width * per_row, at_most=STACK_ROWS)
+        return max(1, min(fits, STACK_ROWS // per_row))
+
+    def _chunk(self, table: Table, reference: Reference, p: FloatArray | None) -> State:
+        coordinates = reference.view.transform(table)
+        model = reference.probe
+        encoded = None
+        if model is not None:
+            encoded = coordinates if model.view is reference.view else model.encode(table)
+            p = model.predict(encoded)
+        assert p is not None
+        wanted = max(self.n_neighbors, self.n_mix_neighbors)
+        near = reference.index.query(coordinates, wanted)
+        columns = certainty_signals(p)
+        columns["support"] = reference.support.score(coordinates)
+        columns |= agreement_signals(
+            p, near.rows[:, : self.n_neighbors], reference.labels, reference.p
+        )
+        evidence = {
+            "neighbours": np.full(len(p), min(self.n_neighbors, near.rows.shape[1])),
+            "labelled_as_predicted": columns.pop("labelled_as_predicted"),
+            "nearest_distance": near.distances[:, 0].astype(np.float64),
+        }
+        if model is not None:
+            mixes = self._mixes(table, encoded, reference, near.rows[:, : self.n_mix_neighbors])
+            columns |= stability_signals(p, model.predict(mixes).reshape(len(p), -1))
+        return State(p, pd.DataFrame(columns), pd.DataFrame(evidence))
+
+    def _mixes(
+        self, table: Table, encoded: object, reference: Reference, near: IntArray
+    ) -> npt.NDArray[np.float64]:
+        # The library's own encoding has no gaps and no text: nothing in it is ever switched.
+        plain = encoded is None or reference.index.reference is reference.encoded
+        hashes = np.zeros(len(table), np.uint64) if plain else table.row_hashes()
+        return stacked_mixes(
+            encoded,
+            neighbour_rows(reference.encoded, near),
+            self.mix,
+            hashes,
+            reference.hashes[near.ravel()],
+            self.seed,
+        )
+
+    def cross_fitted_state(
+        self,
+        table: Table,
+        labels: npt.NDArray[np.int8],
+        p: FloatArray,
+        folds: Folds,
+        probes: Sequence[Probe | None],
+        *,
+        own_view: bool,
+        n_jobs: int | None = None,
+    ) -> State:
+        """Return the state of labelled rows, each measured without itself or its fold.
+
+        The rows of a fold are scored by the model fitted without that fold, and compared
+        with the rows of the other folds only.
+        """
+        order, parts = [], []
+        for (others, held_out), model in zip(folds, probes, strict=True):
+            reference = Reference.build(
+                table.take(others),
+                labels[others],
+                p[others],
+                model,
+                own_view=own_view,
+                n_jobs=n_jobs,
+            )
+            parts.append(self.state(table.take(held_out), reference, p[held_out]))
+            order.append(held_out)
+        fold = np.repeat(np.arange(len(order)), [len(rows) for rows in order])
+        stacked = replace(State.concat(parts), fold=fold)
+        return stacked.take(np.argsort(np.concatenate(order), kind="stable"))

@@ -1,0 +1,111 @@
+"""The transformed view: the space in which distances, support and mixes are measured."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from falcon_discover.exceptions import DataWarning
+from falcon_discover.tables import Table
+
+# A column of identifiers must not turn into one coordinate per row.
+MAX_CATEGORIES = 256
+
+
+class TransformedView(TransformerMixin, BaseEstimator):
+    """Median-imputed standardised numbers and one-hot categories, as float32.
+
+    Numbers (and times): median imputation, then standardisation. Categories: most frequent
+    value imputed, then one-hot; values never seen in `fit` are zeros everywhere. Columns with
+    more than 256 different values keep the most frequent and pool the rest.
+
+    Examples
+    --------
+    >>> view = TransformedView().fit(pd.DataFrame({"age": [20, 40], "job": ["a", "b"]}))
+    >>> view.transform(pd.DataFrame({"age": [30], "job": ["never seen"]}))
+    array([[0., 0., 0.]], dtype=float32)
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn medians, scales and categories from the rows of `X`."""
+        table = X if isinstance(X, Table) else Table.from_input(X)
+        self.kinds_ = dict(table.kinds)
+        texts = [name for name, kind in table.kinds.items() if kind == "categorical"]
+        numbers = [name for name in table.kinds if name not in texts]
+        self.values_ = {name: set(pd.unique(table.frame[name].dropna())) for name in texts}
+        self.encoder_ = ColumnTransformer(
+            [
+                (
+                    "numbers",
+                    make_pipeline(
+                        SimpleImputer(strategy="median", keep_empty_features=True),
+                        StandardScaler(),
+                    ),
+                    numbers,
+                ),
+                (
+                    "categories",
+                    make_pipeline(
+                        SimpleImputer(strategy="most_frequent", keep_empty_features=True),
+                        OneHotEncoder(
+                            handle_unknown="ignore",
+                            max_categories=MAX_CATEGORIES,
+                            sparse_output=False,
+                            dtype=np.float32,
+                        ),
+                    ),
+                    texts,
+                ),
+            ]
+        ).fit(table.frame)
+        return self
+
+    def transform(self, X: Any) -> npt.NDArray[np.float32]:
+        """Return the rows of `X` in transformed space."""
+        table = X if isinstance(X, Table) else Table.from_input(X, self.kinds_)
+        # Unseen categories are zeros by design; `warn_unseen` tells the user once.
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Found unknown categories")
+            coordinates = self.encoder_.transform(table.frame)
+        return np.ascontiguousarray(coordinates, dtype=np.float32)
+
+    def warn_odd_columns(self, table: Table) -> None:
+        """Warn about columns that cannot tell rows apart, or only in part."""
+        for name in table.kinds:
+            column = table.frame[name]
+            distinct = column.nunique(dropna=True)
+            if distinct == 0:
+                _warn(f"column {name!r} has no values at all: it does not count in distances.")
+            elif distinct == 1 and not column.isna().any():
+                _warn(f"column {name!r} is constant: it does not count in distances.")
+            elif name in self.values_ and distinct > MAX_CATEGORIES:
+                _warn(
+                    f"column {name!r} has {distinct:,} different values: the most frequent "
+                    f"{MAX_CATEGORIES - 1} count in distances, the rest as one group."
+                )
+
+    def warn_unseen(self, table: Table) -> None:
+        """Warn about categories that were not there in `fit`."""
+        for name, known in self.values_.items():
+            unseen = [
+                value for value in pd.unique(table.frame[name].dropna()) if value not in known
+            ]
+            if unseen:
+                rows = int(table.frame[name].isin(unseen).sum())
+                _warn(
+                    f"column {name!r} has {len(unseen)} value(s) that were not there in fit "
+                    f"({unseen[0]!r}) in {rows} row(s): they do not count in distances."
+                )
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, DataWarning, stacklevel=4)
