@@ -59,7 +59,7 @@ def make_folds(cv: Any, labels: Labels, seed: int) -> Folds:
         if smallest < 2:
             rare = labels.classes[int(np.bincount(labels.codes, minlength=2).argmin())]
             raise InputError(
-                f"class {rare!r} has 1 sample only: cross-fitting needs 2 rows of each class or more."
+                f"class {rare!r} has 1 sample only: cross-fitting needs 2 rows or more of each."
             )
         if smallest < cv:
             warnings.warn(

@@ -13,7 +13,7 @@ import pandas as pd
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
@@ -134,6 +134,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
         measure = Measure(self.n_neighbors, self.n_mix_neighbors, tuple(self.mix), seed)
         with self._threads(), progress.shown(bool(self.verbose)):
             folds = make_folds(self.cv, labels, seed)
+            _warn_few_rows(folds, self.n_neighbors)
             base = self._base_model(table, labels, folds, seed)
             state = measure.cross_fitted_state(
                 table,
@@ -241,7 +242,8 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the base model's probabilities, unchanged, in the order of `classes_`."""
-        p = self._probe.score(self._new_rows(X, warn=False))
+        table = self._new_rows(X, warn=False)
+        p = self._probe.score(table)
         return np.column_stack([1.0 - p, p])
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -255,7 +257,11 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.allow_nan = True
+        # Our own part works with gaps; whether the whole does depends on the base model.
+        tags.input_tags.allow_nan = (
+            self._is_library or get_tags(self.estimator).input_tags.allow_nan
+        )
+        tags.transformer_tags.preserves_dtype = []
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
@@ -366,6 +372,7 @@ def discover(
     p = _positive_scores(proba, len(table))
     seed = _seed(random_state)
     folds = make_folds(cv, labels, seed)
+    _warn_few_rows(folds, n_neighbors)
     TransformedView().fit(table).warn_odd_columns(table)
     state = Measure(n_neighbors, seed=seed).cross_fitted_state(
         table, labels.codes, p, folds, [None] * len(folds), own_view=False, n_jobs=n_jobs
@@ -403,6 +410,17 @@ def _positive_scores(proba: npt.ArrayLike, n: int) -> FloatArray:
             stacklevel=3,
         )
     return p
+
+
+def _warn_few_rows(folds: list[tuple[IntArray, IntArray]], n_neighbors: int) -> None:
+    fewest = min(len(others) for others, _ in folds)
+    if fewest < n_neighbors:
+        warnings.warn(
+            f"there are only {fewest} rows to compare with: n_neighbors is lowered from "
+            f"{n_neighbors} to {fewest} where it must be.",
+            DataWarning,
+            stacklevel=3,
+        )
 
 
 def _check_lengths(table: Table, labels: Labels, x_name: str, y_name: str) -> None:

@@ -106,7 +106,7 @@ class Discovery:
             index=index,
             regions=regions,
             learned=witness,
-            scorer=lambda ranker, tau: rows.ranker(ranker, tau).score(state),
+            scorer=_NewRows(rows, state),
         )
 
     def frame(self) -> pd.DataFrame:
@@ -160,6 +160,17 @@ class Discovery:
             )
         note = "" if self.state.has_stability else f"\n\n{NO_MODEL}"
         return f"{self.evaluate(taus=())}{note}\n\nRegions:\n{self.regions}"
+
+
+@dataclass(frozen=True)
+class _NewRows:
+    """Scores rows by rankers fitted on other rows."""
+
+    rows: TrainingRows
+    state: State
+
+    def __call__(self, ranker: Any, tau: float) -> FloatArray:
+        return self.rows.ranker(ranker, tau).score(self.state)
 
 
 def signal_frame(state: State, index: pd.Index) -> pd.DataFrame:

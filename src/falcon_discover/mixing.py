@@ -12,7 +12,6 @@ when `lambda` exceeds a uniform number drawn from a hash of row, neighbour and c
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,14 +36,29 @@ class Probe:
 
     Parameters
     ----------
-    encode : takes a `Table` to the rows that are mixed
-    predict : takes such rows to positive-class scores
-    view : the model's own transformed view, when that is its encoding
+    classifier : the model's last step, or the model itself
+    column : the column of its `predict_proba` that belongs to the positive class
+    head : the steps before it, or None
     """
 
-    encode: Callable[[Table], Any]
-    predict: Callable[[Any], FloatArray]
-    view: TransformedView | None = None
+    classifier: Any
+    column: int
+    head: Any = None
+
+    @property
+    def view(self) -> TransformedView | None:
+        """The model's own transformed view, when that is its encoding."""
+        return self.head if isinstance(self.head, TransformedView) else None
+
+    def encode(self, table: Table) -> Any:
+        """Take a table to the rows that are mixed."""
+        if self.head is None:
+            return table.native
+        return self.head.transform(table if self.view is not None else table.native)
+
+    def predict(self, rows: Any) -> FloatArray:
+        """Take such rows to positive-class scores."""
+        return np.asarray(self.classifier.predict_proba(rows), dtype=np.float64)[:, self.column]
 
     def score(self, table: Table) -> FloatArray:
         """Return the model's positive-class score of each row."""
@@ -61,20 +75,12 @@ def probe(model: Any, positive: Any) -> Probe:
             "sklearn.calibration.CalibratedClassifierCV to get probabilities."
         )
     column = _positive_column(model, positive)
-
-    def scores_of(classifier: Any) -> Callable[[Any], FloatArray]:
-        def predict(rows: Any) -> FloatArray:
-            return np.asarray(classifier.predict_proba(rows), dtype=np.float64)[:, column]
-
-        return predict
-
     if not isinstance(model, Pipeline) or len(model.steps) == 1:
-        return Probe(lambda table: table.native, scores_of(model))
-    head, tail = model[:-1], model.steps[-1][1]
-    if len(model.steps) == 2 and isinstance(model.steps[0][1], TransformedView):
-        view = model.steps[0][1]
-        return Probe(view.transform, scores_of(tail), view)
-    return Probe(lambda table: head.transform(table.native), scores_of(tail))
+        return Probe(model, column)
+    head = model.steps[0][1] if len(model.steps) == 2 else None
+    if not isinstance(head, TransformedView):
+        head = model[:-1]
+    return Probe(model.steps[-1][1], column, head)
 
 
 def _positive_column(model: Any, positive: Any) -> int:
@@ -163,15 +169,18 @@ def _switch_missing(
 def _mix_frame(rows: Any, neighbours: Any, lambdas: FloatArray, switch: _Switch) -> Any:
     """Mix tables column by column; columns keep their library and, if not numbers, their type."""
     if isinstance(rows, np.ndarray):
-        mixed = _mix_frame(pd.DataFrame(rows), pd.DataFrame(neighbours), lambdas, switch)
+        names = [f"x{i}" for i in range(rows.shape[1])]
+        left = pd.DataFrame(rows, columns=names).infer_objects()
+        right = pd.DataFrame(neighbours, columns=names).infer_objects()
+        mixed = _mix_frame(left, right, lambdas, switch)
         return mixed.to_numpy(dtype=object)
     per_row = len(switch.weights) // max(len(rows), 1)
     pairs = np.arange(len(switch.weights))
     left = nw.from_native(take_rows(rows, pairs // per_row), eager_only=True)
     right = nw.from_native(take_rows(neighbours, pairs // len(lambdas)), eager_only=True)
     columns = []
-    for position, name in enumerate(left.columns):
-        a, b = _reindexed(left[name]), _reindexed(right[name])
+    for position, (a, b) in enumerate(zip(left.iter_columns(), right.iter_columns(), strict=True)):
+        a, b, name = _reindexed(a), _reindexed(b), a.name
         if a.dtype.is_numeric() and b.dtype.is_numeric():
             here, there = _numbers(a), _numbers(b)
             values = here + switch.weights * (there - here)
@@ -183,7 +192,11 @@ def _mix_frame(rows: Any, neighbours: Any, lambdas: FloatArray, switch: _Switch)
                 "moved", switch.draw(position), nw.Boolean, backend=left.implementation
             )
             columns.append(_common_type(b, a).zip_with(moved, a).alias(name))
-    return nw.from_dict({column.name: column for column in columns}).to_native()
+    mixed = {column.name: column.to_native() for column in columns}
+    # pandas takes any column name, narwhals only text.
+    if isinstance(rows, pd.DataFrame):
+        return pd.DataFrame(mixed)
+    return nw.from_dict(mixed, backend=left.implementation).to_native()
 
 
 def _numbers(column: Any) -> FloatArray:

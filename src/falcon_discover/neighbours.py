@@ -21,6 +21,7 @@ TIE_MARGIN = 7
 
 Float32Array = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
 
 
 def rows_within_budget(bytes_per_row: float, at_most: int) -> int:
@@ -81,19 +82,38 @@ class NeighbourIndex:
     def _query_part(
         self, rows: Float32Array, k: int, wanted: int, positions: IntArray, distances: Float32Array
     ) -> None:
-        candidates = self._search.kneighbors(rows, n_neighbors=wanted, return_distance=False)
+        roughly, candidates = self._search.kneighbors(rows, n_neighbors=wanted)
+        positions[:] = candidates[:, :k]
+        distances[:] = roughly[:, :k]
+        doubtful = np.flatnonzero(self._order_is_open(rows, roughly))
+        if not len(doubtful):
+            return
         # Sorting by position first makes the stable sort by distance break ties by position.
-        candidates.sort(axis=1)
-        exact = self._distances(rows, candidates)
+        close = np.sort(candidates[doubtful], axis=1)
+        exact = self._distances(rows[doubtful], close)
         order = np.argsort(exact, axis=1, kind="stable")
         ranked = np.take_along_axis(exact, order, axis=1)
-        positions[:] = np.take_along_axis(candidates, order, axis=1)[:, :k]
-        distances[:] = ranked[:, :k]
+        positions[doubtful] = np.take_along_axis(close, order, axis=1)[:, :k]
+        distances[doubtful] = ranked[:, :k]
         if wanted == len(self):
             return
         # The candidates may end inside a group of ties: others of it were never seen.
-        open_ended = np.flatnonzero(ranked[:, k - 1] >= ranked[:, -1])
+        open_ended = doubtful[ranked[:, k - 1] >= ranked[:, -1]]
         self._settle_ties(rows, open_ended, k, positions, distances)
+
+    def _order_is_open(self, rows: Float32Array, roughly: npt.NDArray[np.float64]) -> BoolArray:
+        """Return for which rows the search's own distances do not settle the order.
+
+        The search may lose digits in proportion to the squared norms, and distances that are
+        equal at float32 precision are ties. Rows that may have a duplicate are settled too, so
+        that its distance is exactly 0.
+        """
+        squares = roughly**2
+        norms = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)[:, None]
+        loss = 1e-12 * (norms + squares)
+        ties = np.diff(squares, axis=1) <= 5e-7 * squares[:, 1:] + loss[:, 1:]
+        duplicates = squares[:, 0] <= 1e-9 + loss[:, 0]
+        return ties.any(axis=1) | duplicates
 
     def _settle_ties(
         self,

@@ -1,0 +1,1 @@
+"""The paper's benchmark: its printed values, and the means to recompute them."""
