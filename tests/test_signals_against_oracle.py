@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import oracle
 import pandas as pd
 import pytest
-from conftest import awkward_table
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import oracle
+from conftest import awkward_table
 from falcon_discover import DataWarning, FalconDiscover, discover, metrics, rankers
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.signals.state import SIGNALS
@@ -52,12 +52,18 @@ def library_oracle(X, y, query):
             p[i] = predict(view.row(rows[i]))
     training: list[dict] = [{}] * len(y)
     for (train, test), (view, predict) in zip(folds, fitted, strict=True):
+        # The reference rows' own out-of-fold scores must not know this fold either.
+        inner = {}
+        for _, other in folds:
+            if set(other) != set(test):
+                inner_view, inner_predict = fit(np.setdiff1d(train, other))
+                inner |= {i: inner_predict(inner_view.row(rows[i])) for i in other}
         states = oracle.state(
             view.rows([rows[i] for i in test]),
             p[test],
             view.rows([rows[i] for i in train]),
             y[train],
-            p[train],
+            [inner[i] for i in train],
             predict,
         )
         for i, psi in zip(test, states, strict=True):

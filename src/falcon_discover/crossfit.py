@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,9 @@ class CrossFit:
     probe : the same, as the stability signals need it
     fold_probes : one per fold, fitted without that fold
     p : out-of-fold scores
+    reference_p : one row per fold f; in it, the score of every row outside f by a model that saw
+        neither f nor the row's own fold. These are the out-of-fold scores of the reference
+        rows of f: scores from models that saw f would carry its labels into its own state.
     auroc : out-of-fold label AUROC of every candidate that was tried
     scores : out-of-fold scores of every candidate that was tried
     own_view : whether the models' encoding is fitted on the rows we have
@@ -45,6 +49,7 @@ class CrossFit:
     probe: Probe
     fold_probes: list[Probe]
     p: FloatArray
+    reference_p: FloatArray
     auroc: dict[str, float] = field(default_factory=dict)
     scores: dict[str, FloatArray] = field(default_factory=dict)
     own_view: bool = True
@@ -82,22 +87,57 @@ def cross_fit(estimator: Any, table: Table, labels: Labels, folds: Folds) -> Cro
     name = type(estimator).__name__
     targets = labels.classes[labels.codes]
 
-    def fitted(rows: IntArray | slice, what: str) -> Any:
+    def fitted(rows: IntArray | slice, what: str) -> Probe:
         progress.step(f"{name}: {what}")
-        return clone(estimator).fit(take_rows(table.native, rows), targets[rows])
+        model = clone(estimator).fit(take_rows(table.native, rows), targets[rows])
+        return probe(model, labels.positive)
 
     progress.expect(len(folds) + 1)
     p = np.empty(len(table))
     fold_probes = []
     for number, (others, held_out) in enumerate(folds, start=1):
-        model = fitted(others, f"fold {number} of {len(folds)}")
-        fold_probes.append(probe(model, labels.positive))
+        fold_probes.append(fitted(others, f"fold {number} of {len(folds)}"))
         p[held_out] = fold_probes[-1].score(table.take(held_out))
-    model = fitted(slice(None), "refit")
+    reference_p = _reference_scores(
+        folds, p, lambda rows: fitted(rows, "reference scores"), table.take
+    )
+    progress.step(f"{name}: refit")
+    model = clone(estimator).fit(table.native, targets)
     auroc = float(roc_auc_score(labels.codes, p))
     return CrossFit(
-        name, model, probe(model, labels.positive), fold_probes, p, {name: auroc}, {name: p}
+        name,
+        model,
+        probe(model, labels.positive),
+        fold_probes,
+        p,
+        reference_p,
+        {name: auroc},
+        {name: p},
     )
+
+
+def _reference_scores(
+    folds: Folds,
+    p: FloatArray,
+    fit: Callable[[IntArray], Probe],
+    take: Callable[[IntArray], Table],
+) -> FloatArray:
+    """Return `CrossFit.reference_p`: one model per pair of folds, fitted without both."""
+    scores = np.tile(p, (len(folds), 1))
+    fold_of = np.empty(len(p), dtype=np.intp)
+    for number, (_, held_out) in enumerate(folds):
+        fold_of[held_out] = number
+    pairs = list(combinations(range(len(folds)), 2))
+    if len(folds) == 2:
+        # Without both folds nothing is left to fit on; the other fold's model must do.
+        return scores
+    progress.expect(len(pairs))
+    for first, second in pairs:
+        model = fit(np.flatnonzero((fold_of != first) & (fold_of != second)))
+        for here, there in ((first, second), (second, first)):
+            rows = np.flatnonzero(fold_of == there)
+            scores[here, rows] = model.score(take(rows))
+    return scores
 
 
 def select_backbone(
@@ -130,16 +170,22 @@ def select_backbone(
         # Only the leader's fold models are kept: forests are large.
         if not best or auroc[name] > auroc[best]:
             best, best_models = name, models
-    progress.step(f"{best}: refit")
-    view = TransformedView().fit(table)
-    model = _fit_quietly(
-        backbones.make(best, seed=seed, n_jobs=n_jobs), view.transform(table), labels.codes
+
+    def fitted(rows: IntArray | slice, what: str) -> Pipeline:
+        progress.step(f"{best}: {what}")
+        part = table.take(rows)
+        view = TransformedView().fit(part)
+        model = backbones.make(best, seed=seed, n_jobs=n_jobs)
+        return _pipeline(view, _fit_quietly(model, view.transform(part), labels.codes[rows]))
+
+    reference_p = _reference_scores(
+        folds, scores[best], lambda rows: probe(fitted(rows, "reference scores"), 1), table.take
     )
-    pipeline = _pipeline(view, model)
-    fold_probes = [
-        probe(_pipeline(v, m), positive=1) for v, m in zip(views, best_models, strict=True)
-    ]
-    return CrossFit(best, pipeline, probe(pipeline, 1), fold_probes, scores[best], auroc, scores)
+    pipeline = fitted(slice(None), "refit")
+    fold_probes = [probe(_pipeline(v, m), 1) for v, m in zip(views, best_models, strict=True)]
+    return CrossFit(
+        best, pipeline, probe(pipeline, 1), fold_probes, scores[best], reference_p, auroc, scores
+    )
 
 
 def frozen_fit(model: Any, table: Table, labels: Labels, folds: Folds) -> CrossFit:
@@ -154,6 +200,7 @@ def frozen_fit(model: Any, table: Table, labels: Labels, folds: Folds) -> CrossF
         asked,
         [asked] * len(folds),
         p,
+        np.tile(p, (len(folds), 1)),
         auroc={type(model).__name__: float(roc_auc_score(labels.codes, p))},
         own_view=False,
     )

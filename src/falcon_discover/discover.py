@@ -140,6 +140,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
                 table,
                 labels.codes,
                 base.p,
+                base.reference_p,
                 folds,
                 base.fold_probes,
                 own_view=base.own_view,
@@ -375,7 +376,14 @@ def discover(
     _warn_few_rows(folds, n_neighbors)
     TransformedView().fit(table).warn_odd_columns(table)
     state = Measure(n_neighbors, seed=seed).cross_fitted_state(
-        table, labels.codes, p, folds, [None] * len(folds), own_view=False, n_jobs=n_jobs
+        table,
+        labels.codes,
+        p,
+        np.tile(p, (len(folds), 1)),
+        folds,
+        [None] * len(folds),
+        own_view=False,
+        n_jobs=n_jobs,
     )
     return Discovery.of_training_rows(
         TrainingRows(LabelledState(state, labels.codes)),

@@ -234,17 +234,14 @@ class _Switch:
         The uniform number belongs to (row, neighbour, column): a larger lambda moves
         every column that a smaller one moved.
         """
-        bits = _scramble(self._pairs + np.uint64(column + 1) * _GOLDEN)
+        bits = _scramble(self._pairs + _scramble(np.array([column], np.uint64)))
         uniform = (bits >> np.uint64(11)).astype(np.float64) / 2.0**53
         return self.weights > np.repeat(uniform, self._repeat)
 
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-
-
 def _scramble(values: UInt64Array) -> UInt64Array:
     """Return the splitmix64 finaliser of each value: close inputs, unrelated outputs."""
-    z = values + _GOLDEN
+    z = values + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))

@@ -191,6 +191,7 @@ class Measure:
         table: Table,
         labels: npt.NDArray[np.int8],
         p: FloatArray,
+        reference_p: FloatArray,
         folds: Folds,
         probes: Sequence[Probe | None],
         *,
@@ -201,13 +202,18 @@ class Measure:
 
         The rows of a fold are scored by the model fitted without that fold, and compared
         with the rows of the other folds only.
+
+        Parameters
+        ----------
+        p : out-of-fold scores of the rows
+        reference_p : one row per fold: the scores that rows outside it have as its reference
         """
         order, parts = [], []
-        for (others, held_out), model in zip(folds, probes, strict=True):
+        for (others, held_out), model, known in zip(folds, probes, reference_p, strict=True):
             reference = Reference.build(
                 table.take(others),
                 labels[others],
-                p[others],
+                known[others],
                 model,
                 own_view=own_view,
                 n_jobs=n_jobs,
