@@ -163,7 +163,7 @@ def select_backbone(
             model = _fit_quietly(
                 backbones.make(name, seed=seed, n_jobs=n_jobs), rows[others], labels.codes[others]
             )
-            p[held_out] = model.predict_proba(rows[held_out])[:, 1]
+            p[held_out] = Probe(model, column=1).predict(rows[held_out])
             models.append(model)
         scores[name] = p
         auroc[name] = float(roc_auc_score(labels.codes, p))
