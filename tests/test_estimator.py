@@ -26,7 +26,9 @@ from falcon_discover.signals.state import SIGNALS
 quiet = pytest.mark.filterwarnings("ignore::falcon_discover.DataWarning")
 
 
-@parametrize_with_checks([FalconDiscover(LogisticRegression()), FalconDiscover("extra_trees")])
+@parametrize_with_checks(
+    [FalconDiscover(LogisticRegression()), FalconDiscover("logistic_regression")]
+)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 def test_scikit_learn_checks(estimator, check):

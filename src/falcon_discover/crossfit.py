@@ -18,8 +18,9 @@ from threadpoolctl import threadpool_limits
 
 from falcon_discover import backbones, progress
 from falcon_discover.exceptions import DataWarning, InputError
+from falcon_discover.interrupts import interrupt_after
 from falcon_discover.mixing import Probe, probe
-from falcon_discover.tables import FloatArray, IntArray, Labels, Table, take_rows
+from falcon_discover.tables import FloatArray, IntArray, Labels, Table, shown, take_rows
 from falcon_discover.view import TransformedView
 
 Folds = list[tuple[IntArray, IntArray]]
@@ -64,7 +65,7 @@ def make_folds(cv: Any, labels: Labels, seed: int) -> Folds:
         if smallest < 2:
             rare = labels.classes[int(np.bincount(labels.codes, minlength=2).argmin())]
             raise InputError(
-                f"class {rare!r} has 1 sample only: cross-fitting needs 2 rows or more of each."
+                f"class {shown(rare)} has 1 sample only: cross-fitting needs 2 or more of each."
             )
         if smallest < cv:
             warnings.warn(
@@ -89,7 +90,9 @@ def cross_fit(estimator: Any, table: Table, labels: Labels, folds: Folds) -> Cro
 
     def fitted(rows: IntArray | slice, what: str) -> Probe:
         progress.step(f"{name}: {what}")
-        model = clone(estimator).fit(take_rows(table.native, rows), targets[rows])
+        model = clone(estimator)
+        with interrupt_after(model):
+            model.fit(take_rows(table.native, rows), targets[rows])
         return probe(model, labels.positive)
 
     progress.expect(len(folds) + 1)
@@ -102,7 +105,9 @@ def cross_fit(estimator: Any, table: Table, labels: Labels, folds: Folds) -> Cro
         folds, p, lambda rows: fitted(rows, "reference scores"), table.take
     )
     progress.step(f"{name}: refit")
-    model = clone(estimator).fit(table.native, targets)
+    model = clone(estimator)
+    with interrupt_after(model):
+        model.fit(table.native, targets)
     auroc = float(roc_auc_score(labels.codes, p))
     return CrossFit(
         name,
@@ -222,7 +227,11 @@ def _installed(names: Sequence[str]) -> list[str]:
 
 def _fit_quietly(model: Any, rows: Any, targets: Any) -> Any:
     # One BLAS thread: sums in another order would make the fit depend on the number of cores.
-    with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings():
+    with (
+        threadpool_limits(limits=1, user_api="blas"),
+        interrupt_after(model),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(rows, targets)
 

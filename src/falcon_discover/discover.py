@@ -13,11 +13,18 @@ import pandas as pd
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from falcon_discover import backbones, progress
+from falcon_discover.checks import (
+    check_lengths,
+    check_parameters,
+    positive_scores,
+    resolved_seed,
+    warn_few_rows,
+)
 from falcon_discover.crossfit import (
     CrossFit,
     cross_fit,
@@ -124,17 +131,23 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
         X, y : table and two-class labels; held-out rows when the estimator is frozen
         X_cal, y_cal : further labelled rows, for rankers that learn from validation rows
         """
-        _check_parameters(self)
+        check_parameters(
+            tau=self.tau,
+            mix=self.mix,
+            n_neighbors=self.n_neighbors,
+            n_mix_neighbors=self.n_mix_neighbors,
+            n_regions=self.n_regions,
+        )
         table = self._table(X, reset=True)
         labels = Labels.from_input(y)
-        _check_lengths(table, labels, "X", "y")
+        check_lengths(table, labels, "X", "y")
         calibration = self._calibration_input(X_cal, y_cal, labels)
         self.classes_ = labels.classes
-        seed = _seed(self.random_state)
+        seed = resolved_seed(self.random_state)
         measure = Measure(self.n_neighbors, self.n_mix_neighbors, tuple(self.mix), seed)
         with self._threads(), progress.shown(bool(self.verbose)):
             folds = make_folds(self.cv, labels, seed)
-            _warn_few_rows(folds, self.n_neighbors)
+            warn_few_rows(folds, self.n_neighbors)
             base = self._base_model(table, labels, folds, seed)
             state = measure.cross_fitted_state(
                 table,
@@ -224,7 +237,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
         codes = None
         if y is not None:
             labels = Labels.from_input(y, self.classes_)
-            _check_lengths(table, labels, "X", "y")
+            check_lengths(table, labels, "X", "y")
             codes = labels.codes
         return self.discovery_.of_new_rows(self._state(table), table.index, codes, self._rows)
 
@@ -297,7 +310,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
         validate_data(self, X_cal, reset=False, skip_check_array=True)
         table = Table.from_input(X_cal)
         known = Labels.from_input(y_cal, labels.classes)
-        _check_lengths(table, known, "X_cal", "y_cal")
+        check_lengths(table, known, "X_cal", "y_cal")
         return table, known
 
     def _new_rows(self, X: Any, *, warn: bool = True) -> Table:
@@ -368,12 +381,13 @@ def discover(
     >>> found.review(budget=0.01)["confidence"].ge(0.90).all()
     np.True_
     """
+    check_parameters(tau=tau, n_neighbors=n_neighbors, n_regions=n_regions)
     table, labels = Table.from_input(X), Labels.from_input(y)
-    _check_lengths(table, labels, "X", "y")
-    p = _positive_scores(proba, len(table))
-    seed = _seed(random_state)
+    check_lengths(table, labels, "X", "y")
+    p = positive_scores(proba, len(table))
+    seed = resolved_seed(random_state)
     folds = make_folds(cv, labels, seed)
-    _warn_few_rows(folds, n_neighbors)
+    warn_few_rows(folds, n_neighbors)
     TransformedView().fit(table).warn_odd_columns(table)
     state = Measure(n_neighbors, seed=seed).cross_fitted_state(
         table,
@@ -394,64 +408,3 @@ def discover(
         n_regions=n_regions,
         seed=seed,
     )
-
-
-def _positive_scores(proba: npt.ArrayLike, n: int) -> FloatArray:
-    p = np.asarray(proba, dtype=np.float64)
-    if p.ndim == 2 and p.shape[1] == 2:
-        p = p[:, 1]
-    if p.shape != (n,):
-        raise InputError(
-            f"proba has the shape {p.shape}: give one positive-class score per row, {n} in all."
-        )
-    bad = np.flatnonzero(~((p >= 0) & (p <= 1)))
-    if len(bad):
-        raise InputError(
-            f"proba holds {p[bad[0]]} in row {bad[0]} ({len(bad)} such row(s)): "
-            "a probability lies between 0 and 1."
-        )
-    if np.isin(p, (0.0, 1.0)).all():
-        warnings.warn(
-            "proba holds only 0 and 1: these look like decisions, not probabilities, and every "
-            "row counts as fully confident.",
-            DataWarning,
-            stacklevel=3,
-        )
-    return p
-
-
-def _warn_few_rows(folds: list[tuple[IntArray, IntArray]], n_neighbors: int) -> None:
-    fewest = min(len(others) for others, _ in folds)
-    if fewest < n_neighbors:
-        warnings.warn(
-            f"there are only {fewest} rows to compare with: n_neighbors is lowered from "
-            f"{n_neighbors} to {fewest} where it must be.",
-            DataWarning,
-            stacklevel=3,
-        )
-
-
-def _check_lengths(table: Table, labels: Labels, x_name: str, y_name: str) -> None:
-    if len(table) != len(labels):
-        raise InputError(
-            f"Found input variables with inconsistent numbers of samples: {x_name} has "
-            f"{len(table)} rows and {y_name} has {len(labels)}."
-        )
-
-
-def _check_parameters(falcon: FalconDiscover) -> None:
-    if not 0.5 <= falcon.tau <= 1:
-        raise InputError(f"tau is {falcon.tau}: a confidence lies between 0.5 and 1.")
-    for name in ("n_neighbors", "n_mix_neighbors", "n_regions"):
-        value = getattr(falcon, name)
-        if not isinstance(value, int | np.integer) or value < 1:
-            raise InputError(f"{name} is {value!r}: it must be a whole number of at least 1.")
-    if not len(falcon.mix) or not all(0 < weight < 1 for weight in falcon.mix):
-        raise InputError(f"mix is {falcon.mix!r}: give weights between 0 and 1.")
-
-
-def _seed(random_state: Any) -> int:
-    """Return the integer itself, so a paper seed means the same everywhere, or draw one."""
-    if isinstance(random_state, int | np.integer):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -41,7 +41,7 @@ def auroc_interval(
     --------
     >>> low, high = auroc_interval([0, 0, 0, 1, 1, 1], [0.1, 0.2, 0.8, 0.4, 0.7, 0.9])
     >>> round(low, 2), round(high, 2)
-    (0.23, 0.96)
+    (0.17, 0.98)
     """
     event = np.asarray(events, dtype=bool)
     scores = np.asarray(score, dtype=np.float64)

@@ -28,7 +28,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from falcon_discover.exceptions import InputError
-from falcon_discover.tables import FloatArray, IntArray, Table, take_rows
+from falcon_discover.tables import FloatArray, IntArray, Table, shown, take_rows
 from falcon_discover.view import TransformedView
 
 FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
@@ -121,8 +121,8 @@ def _positive_column(model: Any, positive: Any) -> int:
         )
     if positive not in classes:
         raise InputError(
-            f"the model's classes are {classes[0]!r} and {classes[1]!r}, but the labels hold "
-            f"{positive!r}: use the labels the model was trained on."
+            f"the model's classes are {shown(classes[0])} and {shown(classes[1])}, but the labels "
+            f"hold {shown(positive)}: use the labels the model was trained on."
         )
     return classes.index(positive)
 

@@ -86,6 +86,8 @@ def take_rows(X: Any, rows: IntArray | slice) -> Any:
 
 def _as_pandas(X: Any) -> tuple[Any, pd.DataFrame, pd.Index]:
     """Return the table as models get it, as a pandas frame, and its row labels."""
+    if isinstance(X, pd.DataFrame):
+        _check_names(X.columns)
     eager = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(eager, nw.DataFrame):
         array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
@@ -93,9 +95,6 @@ def _as_pandas(X: Any) -> tuple[Any, pd.DataFrame, pd.Index]:
         return array, frame.infer_objects(), frame.index
     frame = X if isinstance(X, pd.DataFrame) else eager.to_pandas()
     names = [str(name) for name in frame.columns]
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise InputError(f"column {repeated[0]!r} appears more than once: rename the columns.")
     if frame.shape[1] == 0:
         raise InputError(
             f"X has 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required."
@@ -105,6 +104,13 @@ def _as_pandas(X: Any) -> tuple[Any, pd.DataFrame, pd.Index]:
             f"X has 0 sample(s) (shape={frame.shape}) while a minimum of 1 is required."
         )
     return X, frame.set_axis(names, axis=1), frame.index
+
+
+def _check_names(columns: pd.Index) -> None:
+    names = columns.astype(str)
+    if names.has_duplicates:
+        repeated = names[names.duplicated()][0]
+        raise InputError(f"column {repeated!r} appears more than once: rename the columns.")
 
 
 def _kind_of(column: pd.Series) -> Kind:
@@ -173,8 +179,8 @@ class Labels:
     Examples
     --------
     >>> labels = Labels.from_input(["no", "yes", "no"])
-    >>> labels.positive, labels.codes
-    ('yes', array([0, 1, 0], dtype=int8))
+    >>> labels.classes.tolist(), labels.codes
+    (['no', 'yes'], array([0, 1, 0], dtype=int8))
     """
 
     classes: npt.NDArray[Any]
@@ -202,13 +208,23 @@ class Labels:
             strange = [v for v in pd.unique(values) if v not in known.tolist()]
             if strange:
                 raise InputError(
-                    f"y holds the label {strange[0]!r}, which is neither {known[0]!r} nor "
-                    f"{known[1]!r}: use the labels the model was fitted with."
+                    f"y holds the label {shown(strange[0])}, which is neither "
+                    f"{shown(known[0])} nor {shown(known[1])}: use the labels of the fit."
                 )
         else:
-            check_classification_targets(values)
             known = _two_classes(values)
         return cls(known, (values == known[1]).astype(np.int8))
+
+
+def shown(label: Any) -> str:
+    """Return a label as a user would write it: 1 rather than np.int64(1).
+
+    Examples
+    --------
+    >>> shown(np.int64(1)), shown("yes")
+    ('1', "'yes'")
+    """
+    return repr(label.item() if isinstance(label, np.generic) else label)
 
 
 def _label_array(y: Any) -> npt.NDArray[Any]:
@@ -236,9 +252,10 @@ def _two_classes(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         raise InputError(
             "y mixes labels of different types, which have no order: use one type."
         ) from error
+    check_classification_targets(values)
     if len(known) == 1:
         raise InputError(
-            f"y has one class only ({known[0]!r}): confident errors can be found only "
+            f"y has one class only ({shown(known[0])}): confident errors can be found only "
             "where both classes occur; give labelled rows of both."
         )
     if len(known) > 2:

@@ -1,0 +1,109 @@
+"""The data flow in one direction: a test walks the imports and fails on an upward edge."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+from pathlib import Path
+
+import falcon_discover
+
+ROOT = Path(falcon_discover.__file__).parent
+REPOSITORY = Path(__file__).parents[1]
+
+# From the bottom up; a room may import from rooms before it, and from itself.
+ROOMS = (
+    "settings",
+    "exceptions",
+    "progress",
+    "interrupts",
+    "metrics",
+    "tables",
+    "view",
+    "datasets",
+    "neighbours",
+    "mixing",
+    "backbones",
+    "crossfit",
+    "signals",
+    "rankers",
+    "regions",
+    "inference",
+    "reasons",
+    "results",
+    "discovery",
+    "checks",
+    "discover",
+    "files",
+    "audit",
+    "bench",
+    "cli",
+    "__main__",
+)
+
+
+def room_of(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+def edges() -> list[tuple[str, str]]:
+    found = []
+    for path in ROOT.rglob("*.py"):
+        here = path.relative_to(ROOT).with_suffix("").parts[0]
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("falcon_disc"):
+                if node.module == "falcon_discover":
+                    found += [(here, alias.name) for alias in node.names]
+                else:
+                    found.append((here, room_of(node.module)))
+    return [(here, there) for here, there in found if here != "__init__" and there in ROOMS]
+
+
+def test_every_room_is_on_the_map():
+    rooms = {path.relative_to(ROOT).with_suffix("").parts[0] for path in ROOT.rglob("*.py")}
+    assert rooms - {"__init__"} == set(ROOMS)
+
+
+def test_no_room_imports_from_a_room_above_it():
+    upward = [(a, b) for a, b in edges() if ROOMS.index(b) > ROOMS.index(a)]
+    assert upward == []
+
+
+def test_rankers_and_regions_see_the_state_but_no_model_and_no_table_reader():
+    for room in ("rankers", "regions"):
+        reached = {there for here, there in edges() if here == room}
+        assert not reached & {"mixing", "backbones", "crossfit", "view", "datasets", "neighbours"}
+
+
+def test_the_map_in_the_docs_names_every_room():
+    text = (REPOSITORY / "docs" / "architecture.md").read_text()
+    missing = [room for room in ROOMS if room != "__main__" and f"`{room}" not in text]
+    assert missing == []
+
+
+def test_no_module_has_outgrown_its_room():
+    long = {
+        path.name: lines
+        for path in ROOT.rglob("*.py")
+        if (lines := len(path.read_text().splitlines())) > 420
+    }
+    assert long == {}
+
+
+def test_the_python_block_of_the_readme_runs():
+    text = (REPOSITORY / "README.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {})
+
+
+def test_the_figures_in_the_readme_are_those_in_results():
+    path = REPOSITORY / "scripts" / "update_readme.py"
+    spec = importlib.util.spec_from_file_location("update_readme", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    text = (REPOSITORY / "README.md").read_text()
+    assert module.filled(text) == text

@@ -1,0 +1,369 @@
+"""What a user sees when something is wrong: one sentence that names it and says what to do."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import signal
+import subprocess
+import sys
+import time
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from conftest import awkward_table
+from falcon_discover import DataWarning, FalconDiscover, InputError, datasets, discover
+from falcon_discover.datasets import loaders
+from falcon_discover.files import write_results
+from falcon_discover.neighbours import NeighbourIndex
+from falcon_discover.signals.state import STACK_ROWS, Measure
+from falcon_discover.tables import Table
+
+quiet = pytest.mark.filterwarnings("ignore::falcon_discover.DataWarning")
+
+
+def falcon(**parameters) -> FalconDiscover:
+    return FalconDiscover("logistic_regression", random_state=0, **parameters)
+
+
+@pytest.fixture
+def table():
+    return awkward_table(80, seed=0)
+
+
+def refused(sentence: str):
+    return pytest.raises(InputError, match=sentence)
+
+
+def test_one_class_only(table):
+    X, y = table
+    with refused(r"y has one class only \(1\): .* give labelled rows of both"):
+        falcon().fit(X, np.ones_like(y))
+
+
+def test_three_classes(table):
+    X, _ = table
+    with refused("Only binary classification is supported.*y has 3 classes; reduce it to two"):
+        falcon().fit(X, np.arange(80) % 3)
+
+
+def test_one_row(table):
+    X, y = table
+    with refused("y has one class only"):
+        falcon().fit(X[:1], y[:1])
+
+
+def test_one_row_of_a_class(table):
+    X, _ = table
+    with refused("class 1 has 1 sample only: cross-fitting needs 2 or more of each"):
+        falcon().fit(X, (np.arange(80) == 5).astype(int))
+
+
+@quiet
+def test_fewer_rows_of_a_class_than_folds(table):
+    X, _ = table
+    with pytest.warns(DataWarning, match="the rarer class has 3 rows: cv is lowered from 5 to 3"):
+        falcon().fit(X, (np.arange(80) < 3).astype(int))
+
+
+@quiet
+def test_one_new_row_is_fine(table):
+    X, y = table
+    fitted = falcon().fit(X, y)
+    assert len(fitted.review(X[:1].assign(size=0.123), budget=1.0)) == 1
+
+
+@quiet
+def test_a_column_without_values(table):
+    X, y = table
+    with pytest.warns(DataWarning, match="column 'gap' has no values at all: it does not count"):
+        falcon().fit(X.assign(gap=np.nan), y)
+
+
+@quiet
+def test_a_constant_column(table):
+    X, y = table
+    with pytest.warns(DataWarning, match="column 'flat' is constant: it does not count"):
+        falcon().fit(X, y)
+
+
+@quiet
+def test_a_column_of_identifiers():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"id": [f"row {i}" for i in range(600)], "x": rng.normal(size=600)})
+    with pytest.warns(DataWarning, match="column 'id' has 600 different values: the most frequent"):
+        fitted = falcon().fit(X, np.tile([0, 1], 300))
+    assert fitted._reference.index.reference.shape[1] <= 258
+
+
+@quiet
+def test_an_unseen_category(table):
+    X, y = table
+    fitted = falcon().fit(X, y)
+    new = awkward_table(20, seed=1)[0]
+    new.loc[:2, "kind"] = "brand new"
+    message = r"column 'kind' has 1 value\(s\) that were not there in fit \('brand new'\) in \d row"
+    with pytest.warns(DataWarning, match=message):
+        fitted.transform(new)
+
+
+@quiet
+def test_strings_as_labels(table):
+    X, y = table
+    fitted = falcon().fit(X, np.array(["good", "bad"])[y])
+    assert list(fitted.classes_) == ["bad", "good"]
+    with refused("y holds the label 'ugly', which is neither 'bad' nor 'good'"):
+        fitted.evaluate(X, ["ugly"] * 80)
+
+
+def test_labels_of_mixed_types(table):
+    X, _ = table
+    with refused("y mixes labels of different types, which have no order: use one type"):
+        falcon().fit(X, pd.Series([1, "one"] * 40, dtype=object))
+
+
+def test_missing_labels(table):
+    X, y = table
+    holes = y.astype(float)
+    holes[[3, 7]] = np.nan
+    with refused(r"Input y contains NaN: 2 row\(s\) have no label \(rows 3, 7\); drop them"):
+        falcon().fit(X, holes)
+
+
+@quiet
+def test_a_duplicated_index_is_harmless(table):
+    X, y = table
+    plain = falcon().fit(X, y).review(budget=0.5)
+    doubled = falcon().fit(X.set_axis([0] * 80), y).review(budget=0.5)
+    np.testing.assert_array_equal(plain["row"], doubled["row"])
+    assert (doubled.index == 0).all()
+
+
+def test_duplicated_column_names(table):
+    X, y = table
+    with refused("column 'size' appears more than once: rename the columns"):
+        falcon().fit(X.rename(columns={"steps": "size"}), y)
+
+
+def test_infinity(table):
+    X, y = table
+    X.loc[4, "size"] = np.inf
+    with refused(r"column 'size' contains infinity in 1 row\(s\): replace it"):
+        falcon().fit(X, y)
+
+
+def test_no_rows_and_no_columns(table):
+    X, y = table
+    with refused(r"0 sample\(s\)"):
+        falcon().fit(X[:0], y[:0])
+    with refused(r"0 feature\(s\)"):
+        falcon().fit(X[[]], y)
+
+
+def test_rows_and_labels_that_do_not_match(table):
+    X, y = table
+    with refused("X has 80 rows and y has 79"):
+        falcon().fit(X, y[:-1])
+
+
+@quiet
+def test_columns_of_another_table(table):
+    X, y = table
+    fitted = falcon().fit(X, y)
+    with pytest.raises(ValueError, match="Feature names unseen at fit time:\n- other"):
+        fitted.transform(X.assign(other=1))
+    with refused("column 'size' was numeric when fitted and holds a value that is not a numeric"):
+        fitted.transform(X.assign(size="tall"))
+
+
+def test_half_a_calibration_set(table):
+    X, y = table
+    with refused("X_cal and y_cal belong together: give both or neither"):
+        falcon().fit(X, y, X_cal=X)
+
+
+@quiet
+def test_learned_without_validation_rows(table):
+    X, y = table
+    with refused("there are no validation rows: give fit X_cal and y_cal, or use 'learned_oof'"):
+        falcon(ranker="learned").fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"tau": 0.3}, "tau is 0.3: a confidence lies between 0.5 and 1"),
+        ({"tau": 90}, "tau is 90"),
+        ({"ranker": "best"}, "there is no ranker 'best'; choose one of auto, random"),
+        ({"ranker": 3}, "ranker is 3: it must be a name or an object with fit"),
+        ({"n_neighbors": 0}, "n_neighbors is 0: it must be a whole number of at least 1"),
+        ({"mix": (0.1, 1.5)}, r"mix is \(0.1, 1.5\): give weights between 0 and 1"),
+        ({"cv": 1}, "cv is 1: cross-fitting needs at least 2 folds"),
+    ],
+)
+@quiet
+def test_bad_parameters(table, parameters, sentence):
+    X, y = table
+    with refused(sentence):
+        falcon(**parameters).fit(X, y)
+
+
+def test_an_unknown_backbone(table):
+    X, y = table
+    with refused("there is no backbone 'lightening'; choose one of logistic_regression"):
+        FalconDiscover("lightening").fit(X, y)
+
+
+def test_a_model_without_probabilities():
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.tile([0, 1], 30)
+    with refused("LinearSVC has no predict_proba: wrap it in .*CalibratedClassifierCV"):
+        FalconDiscover(FrozenEstimator(LinearSVC().fit(X, y))).fit(X, y)
+
+
+def test_a_frozen_model_with_other_labels():
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.tile([0, 1], 30)
+    model = LogisticRegression().fit(X, y)
+    with refused("the model's classes are .*0.* and .*1.*, but the labels hold .*'yes'"):
+        FalconDiscover(FrozenEstimator(model)).fit(X, np.where(y, "yes", "no"))
+
+
+@pytest.mark.parametrize(
+    ("proba", "sentence"),
+    [
+        (
+            np.full(79, 0.5),
+            r"proba has the shape \(79,\): give one positive-class score per",
+        ),
+        (np.full(80, 1.5), r"proba holds 1.5 in row 0 \(80 such row\(s\)\): a probability lies"),
+        (np.full(80, np.nan), "proba holds nan in row 0"),
+    ],
+)
+def test_bad_probabilities(table, proba, sentence):
+    with refused(sentence):
+        discover(*table, proba)
+
+
+@quiet
+def test_decisions_in_place_of_probabilities(table):
+    X, y = table
+    with pytest.warns(DataWarning, match="proba holds only 0 and 1: these look like decisions"):
+        discover(X, y, y.astype(float))
+
+
+@quiet
+def test_rankers_that_need_a_model_say_so(table):
+    X, y = table
+    with refused("ranker 's_stab' needs mean_drift, label_consistency"):
+        discover(X, y, np.full(80, 0.5), ranker="s_stab")
+
+
+def test_ten_million_rows_on_paper(monkeypatch):
+    """Work goes through in chunks whose size depends on the budget, never on the rows."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 20)), np.tile([0, 1], 150)
+    fitted = FalconDiscover(LogisticRegression(), random_state=0).fit(X, y)
+    sizes = []
+    original = Measure._chunk
+
+    def counted(self, table, *rest):
+        sizes.append(len(table))
+        return original(self, table, *rest)
+
+    monkeypatch.setattr(Measure, "_chunk", counted)
+    with sklearn.config_context(working_memory=1):
+        fitted.transform(rng.normal(size=(2_000, 20)))
+    assert max(sizes) * 18 * 20 * 24 <= 2**20
+    sizes.clear()
+    measure, reference = fitted._measure, fitted._reference
+
+    class Paper(Table):
+        def __len__(self):
+            return 10_000_000
+
+    paper = Paper(X, Table.from_input(X).frame, Table.from_input(X).kinds, pd.RangeIndex(300))
+    assert measure._chunk_rows(paper, reference) <= STACK_ROWS // 18
+
+
+def test_the_neighbour_search_never_holds_all_distances():
+    rng = np.random.default_rng(0)
+    index = NeighbourIndex(rng.normal(size=(20_000, 12)))
+    rows = rng.normal(size=(10_000, 12)).astype(np.float32)
+    tracemalloc.start()
+    with sklearn.config_context(working_memory=16):
+        index.query(rows, 25)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # All distances would be 800 MB.
+    assert peak < 60e6
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
+    review = pd.DataFrame({"row": [1], "reason": ["x"]})
+
+    def full(self, *args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        write_results(tmp_path / "out", review, {})
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_no_network_names_the_ways_out(tmp_path, monkeypatch):
+    def offline(**_):
+        raise OSError("Name or service not known")
+
+    monkeypatch.setattr(loaders, "fetch_openml", offline)
+    monkeypatch.setattr(loaders, "cache_folder", lambda: tmp_path)
+    monkeypatch.delenv(loaders.FOLDER_VARIABLE, raising=False)
+    with refused(
+        "data set 'phoneme' is not on this machine and OpenML did not answer .*three ways.*"
+        "FALCON_DISCOVER_DATA.*datasets fetch phoneme"
+    ):
+        datasets.load("phoneme")
+    with refused("MiniBooNE sample .* is not on OpenML in this form"):
+        datasets.load("miniboone_subset")
+    with refused("there is no data set 'titanic'; choose one of adult"):
+        datasets.load("titanic")
+
+
+def test_ctrl_c_half_way_leaves_nothing_and_says_so(tmp_path):
+    out = tmp_path / "out"
+    run = subprocess.Popen(
+        [sys.executable, "-m", "falcon_discover", "demo", "--out", str(out)],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )
+    time.sleep(10)
+    assert run.poll() is None, "the demo ended before it could be interrupted"
+    run.send_signal(signal.SIGINT)
+    _, errors = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert errors.strip().endswith("interrupted: nothing was written.")
+    assert not out.exists()
+
+
+def test_skops_missing_is_said(tmp_path, monkeypatch):
+    from falcon_discover.files import read_model
+
+    (tmp_path / "m.skops").write_bytes(b"x")
+    real = builtins.__import__
+
+    def without_skops(name, *args, **kwargs):
+        if name.startswith("skops"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without_skops)
+    with refused(r"--model needs a package that is not installed: pip install"):
+        read_model(tmp_path / "m.skops")

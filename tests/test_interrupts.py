@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from falcon_discover.interrupts import interrupt_after
+
+
+class Fragile:
+    __module__ = "xgboost.sklearn"
+
+
+def test_an_interrupt_waits_until_a_fragile_fit_is_done():
+    done = []
+    with pytest.raises(KeyboardInterrupt), interrupt_after(Fragile()):
+        os.kill(os.getpid(), signal.SIGINT)
+        done.append(True)
+    assert done
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_other_models_are_interrupted_at_once():
+    done = []
+    with pytest.raises(KeyboardInterrupt), interrupt_after(object()):
+        os.kill(os.getpid(), signal.SIGINT)
+        done.append(True)
+    assert not done
