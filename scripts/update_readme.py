@@ -31,10 +31,8 @@ def adult_table() -> str:
     lines = ["| | ours (range of the seeds) | paper |", "|---|---|---|"]
     for key, name in NAMES.items():
         digits = 1 if key == "events" else 3
-        values = runs[key]
-        ours = (
-            f"{values.mean():.{digits}f} ({values.min():.{digits}f} to {values.max():.{digits}f})"
-        )
+        mean, low, high = (f"{v:.{digits}f}" for v in runs[key].agg(["mean", "min", "max"]))
+        ours = f"{mean} ({low} to {high})"
         theirs = f"{paper[key]:.{digits}f}" if key in paper else "not reported"
         lines.append(f"| {name} | {ours} | {theirs} |")
     return "\n".join(lines)

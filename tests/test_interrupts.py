@@ -12,18 +12,22 @@ class Fragile:
     __module__ = "xgboost.sklearn"
 
 
-def test_an_interrupt_waits_until_a_fragile_fit_is_done():
-    done = []
-    with pytest.raises(KeyboardInterrupt), interrupt_after(Fragile()):
+def interrupted(model, done):
+    with interrupt_after(model):
         os.kill(os.getpid(), signal.SIGINT)
         done.append(True)
+
+
+def test_an_interrupt_waits_until_a_fragile_fit_is_done():
+    done = []
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(Fragile(), done)
     assert done
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_other_models_are_interrupted_at_once():
     done = []
-    with pytest.raises(KeyboardInterrupt), interrupt_after(object()):
-        os.kill(os.getpid(), signal.SIGINT)
-        done.append(True)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(object(), done)
     assert not done

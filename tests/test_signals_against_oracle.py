@@ -41,9 +41,9 @@ def library_oracle(X, y, query):
     def fit(indices):
         view = oracle.View([rows[i] for i in indices])
         model = LogisticRegression(C=1.0, max_iter=2000).fit(
-            np.array(view.rows([rows[i] for i in indices]), dtype=np.float32), y[indices]
+            np.array(view.rows([rows[i] for i in indices])), y[indices]
         )
-        return view, lambda z: float(model.predict_proba(np.array([z], dtype=np.float32))[0, 1])
+        return view, lambda z: float(model.predict_proba(np.array([z]))[0, 1])
 
     fitted = [fit(train) for train, _ in folds]
     p = np.empty(len(y))

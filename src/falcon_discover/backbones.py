@@ -27,11 +27,16 @@ Factory = Callable[[int, int], Any]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A base model of the library: how to make it and which package it needs."""
+    """A base model of the library: how to make it and which package it needs.
+
+    `dtype` is the type of its input: sums of products in float32 would differ in the last digits
+    between one row and many.
+    """
 
     make: Factory
     module: str
     extra: str | None = None
+    dtype: str = "float32"
 
     @property
     def installed(self) -> bool:
@@ -95,11 +100,11 @@ def _catboost(seed: int, n_jobs: int) -> Any:
 
 
 _FACTORIES: dict[str, Candidate] = {
-    "logistic_regression": Candidate(_logistic_regression, "sklearn"),
+    "logistic_regression": Candidate(_logistic_regression, "sklearn", dtype="float64"),
     "random_forest": Candidate(_random_forest, "sklearn"),
     "extra_trees": Candidate(_extra_trees, "sklearn"),
     "hist_gradient_boosting": Candidate(_hist_gradient_boosting, "sklearn"),
-    "mlp": Candidate(_mlp, "sklearn"),
+    "mlp": Candidate(_mlp, "sklearn", dtype="float64"),
     "xgboost": Candidate(_xgboost, "xgboost", "xgboost"),
     "catboost": Candidate(_catboost, "catboost", "catboost"),
 }

@@ -164,7 +164,7 @@ def select_backbone(
         models, p = [], np.empty(len(table))
         for number, (others, held_out) in enumerate(folds):
             progress.step(f"{name}: fold {number + 1} of {len(folds)}")
-            rows = coordinates[number]
+            rows = coordinates[number].astype(backbones.CANDIDATES[name].dtype, copy=False)
             model = _fit_quietly(
                 backbones.make(name, seed=seed, n_jobs=n_jobs), rows[others], labels.codes[others]
             )
@@ -175,11 +175,12 @@ def select_backbone(
         # Only the leader's fold models are kept: forests are large.
         if not best or auroc[name] > auroc[best]:
             best, best_models = name, models
+    dtype = backbones.CANDIDATES[best].dtype
 
     def fitted(rows: IntArray | slice, what: str) -> Pipeline:
         progress.step(f"{best}: {what}")
         part = table.take(rows)
-        view = TransformedView().fit(part)
+        view = TransformedView(dtype).fit(part)
         model = backbones.make(best, seed=seed, n_jobs=n_jobs)
         return _pipeline(view, _fit_quietly(model, view.transform(part), labels.codes[rows]))
 
@@ -187,7 +188,10 @@ def select_backbone(
         folds, scores[best], lambda rows: probe(fitted(rows, "reference scores"), 1), table.take
     )
     pipeline = fitted(slice(None), "refit")
-    fold_probes = [probe(_pipeline(v, m), 1) for v, m in zip(views, best_models, strict=True)]
+    fold_probes = [
+        probe(_pipeline(view.set_params(dtype=dtype), model), 1)
+        for view, model in zip(views, best_models, strict=True)
+    ]
     return CrossFit(
         best, pipeline, probe(pipeline, 1), fold_probes, scores[best], reference_p, auroc, scores
     )

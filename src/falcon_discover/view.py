@@ -28,12 +28,21 @@ class TransformedView(TransformerMixin, BaseEstimator):
     value imputed, then one-hot; values never seen in `fit` are zeros everywhere. Columns with
     more than 256 different values keep the most frequent and pool the rest.
 
+    Parameters
+    ----------
+    dtype : {"float32", "float64"}
+        Type the coordinates are handed out in. They are rounded to float32 in any case, so that
+        distances are the same; models that add up products need the wider type.
+
     Examples
     --------
     >>> view = TransformedView().fit(pd.DataFrame({"age": [20, 40], "job": ["a", "b"]}))
     >>> view.transform(pd.DataFrame({"age": [30], "job": ["never seen"]}))
     array([[0., 0., 0.]], dtype=float32)
     """
+
+    def __init__(self, dtype: str = "float32") -> None:
+        self.dtype = dtype
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn medians, scales and categories from the rows of `X`."""
@@ -69,14 +78,15 @@ class TransformedView(TransformerMixin, BaseEstimator):
         ).fit(table.frame)
         return self
 
-    def transform(self, X: Any) -> npt.NDArray[np.float32]:
+    def transform(self, X: Any) -> npt.NDArray[Any]:
         """Return the rows of `X` in transformed space."""
         table = X if isinstance(X, Table) else Table.from_input(X, self.kinds_)
         # Unseen categories are zeros by design; `warn_unseen` tells the user once.
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Found unknown categories")
             coordinates = self.encoder_.transform(table.frame)
-        return np.ascontiguousarray(coordinates, dtype=np.float32)
+        rounded = np.ascontiguousarray(coordinates, dtype=np.float32)
+        return rounded.astype(self.dtype, copy=False)
 
     def warn_odd_columns(self, table: Table) -> None:
         """Warn about columns that cannot tell rows apart, or only in part."""

@@ -19,8 +19,8 @@ from falcon_discover.view import TransformedView
 class Reference:
     """Rows with known labels and out-of-fold scores, ready to be searched and mixed in.
 
-    `encoded` and `hashes` are there when a model is: they are the rows in the space where the
-    model's inputs are mixed, and content hashes for values that can only be switched.
+    `encoded` is there when a model is: the rows in the space where its inputs are mixed.
+    `hashes` are there when that space may hold values that can only be switched.
     """
 
     labels: npt.NDArray[np.int8]
@@ -30,7 +30,7 @@ class Reference:
     support: Support
     probe: Probe | None
     encoded: Any
-    hashes: UInt64Array
+    hashes: UInt64Array | None
 
     @classmethod
     def build(
@@ -65,7 +65,7 @@ class Reference:
             Support.of(coordinates),
             probe,
             encoded,
-            table.row_hashes() if encoded is not coordinates else np.zeros(len(table), np.uint64),
+            None if probe is None or probe.view is view else table.row_hashes(),
         )
 
     def __len__(self) -> int:

@@ -174,17 +174,13 @@ class Measure:
     def _mixes(
         self, table: Table, encoded: object, reference: Reference, near: IntArray
     ) -> npt.NDArray[np.float64]:
-        # The library's own encoding has no gaps and no text: nothing in it is ever switched.
-        plain = encoded is None or reference.index.reference is reference.encoded
-        hashes = np.zeros(len(table), np.uint64) if plain else table.row_hashes()
-        return stacked_mixes(
-            encoded,
-            neighbour_rows(reference.encoded, near),
-            self.mix,
-            hashes,
-            reference.hashes[near.ravel()],
-            self.seed,
-        )
+        if reference.hashes is None:
+            # Our own view has no gaps and no text: nothing in it is ever switched.
+            own, others = np.zeros(len(table), np.uint64), np.zeros(near.size, np.uint64)
+        else:
+            own, others = table.row_hashes(), reference.hashes[near.ravel()]
+        neighbours = neighbour_rows(reference.encoded, near)
+        return stacked_mixes(encoded, neighbours, self.mix, own, others, self.seed)
 
     def cross_fitted_state(
         self,
