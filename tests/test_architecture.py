@@ -34,7 +34,7 @@ ROOMS = (
     "results",
     "discovery",
     "checks",
-    "discover",
+    "estimator",
     "files",
     "audit",
     "bench",

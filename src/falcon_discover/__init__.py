@@ -1,10 +1,16 @@
 """FALCON-Discover: find the confident predictions that should not be trusted."""
 
-from falcon_discover import datasets, metrics
-from falcon_discover.discover import FalconDiscover, discover
-from falcon_discover.discovery import Discovery
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from falcon_discover import metrics
 from falcon_discover.exceptions import DataWarning, InputError
 from falcon_discover.settings import PAPER
+
+if TYPE_CHECKING:
+    from falcon_discover import datasets
+    from falcon_discover.discovery import Discovery
+    from falcon_discover.estimator import FalconDiscover, discover
 
 __version__ = "0.1.0"
 __all__ = [
@@ -17,3 +23,22 @@ __all__ = [
     "discover",
     "metrics",
 ]
+
+# Loaded when first asked for: tables are rebuilt from stored fields without scikit-learn.
+_LAZY = {
+    "Discovery": "falcon_discover.discovery",
+    "FalconDiscover": "falcon_discover.estimator",
+    "discover": "falcon_discover.estimator",
+    "datasets": "falcon_discover.datasets",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(_LAZY[name])
+    return module if module.__name__ == f"{__name__}.{name}" else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})
