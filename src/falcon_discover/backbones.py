@@ -122,20 +122,25 @@ def names() -> list[str]:
     return list(CANDIDATES)
 
 
+def candidate(name: str) -> Candidate:
+    """Return a candidate by name, or say which there are and how to install what it needs."""
+    if name not in CANDIDATES:
+        raise InputError(f"there is no backbone {name!r}; choose one of {', '.join(CANDIDATES)}.")
+    found = CANDIDATES[name]
+    if not found.installed:
+        raise InputError(
+            f"backbone {name!r} needs a package that is not installed: "
+            f"pip install 'falcon-discover[{found.extra}]'."
+        )
+    return found
+
+
 def make(name: str, *, seed: int, n_jobs: int = 1) -> Any:
-    """Return an unfitted candidate, or say how to install what it needs.
+    """Return an unfitted candidate.
 
     Examples
     --------
     >>> make("logistic_regression", seed=7)
     LogisticRegression(max_iter=2000, random_state=7)
     """
-    if name not in CANDIDATES:
-        raise InputError(f"there is no backbone {name!r}; choose one of {', '.join(CANDIDATES)}.")
-    candidate = CANDIDATES[name]
-    if not candidate.installed:
-        raise InputError(
-            f"backbone {name!r} needs a package that is not installed: "
-            f"pip install 'falcon-discover[{candidate.extra}]'."
-        )
-    return candidate.make(seed, n_jobs)
+    return candidate(name).make(seed, n_jobs)

@@ -164,7 +164,7 @@ def select_backbone(
         models, p = [], np.empty(len(table))
         for number, (others, held_out) in enumerate(folds):
             progress.step(f"{name}: fold {number + 1} of {len(folds)}")
-            rows = coordinates[number].astype(backbones.CANDIDATES[name].dtype, copy=False)
+            rows = coordinates[number].astype(backbones.candidate(name).dtype, copy=False)
             model = _fit_quietly(
                 backbones.make(name, seed=seed, n_jobs=n_jobs), rows[others], labels.codes[others]
             )
@@ -175,7 +175,7 @@ def select_backbone(
         # Only the leader's fold models are kept: forests are large.
         if not best or auroc[name] > auroc[best]:
             best, best_models = name, models
-    dtype = backbones.CANDIDATES[best].dtype
+    dtype = backbones.candidate(best).dtype
 
     def fitted(rows: IntArray | slice, what: str) -> Pipeline:
         progress.step(f"{best}: {what}")
