@@ -99,6 +99,21 @@ def _catboost(seed: int, n_jobs: int) -> Any:
     )
 
 
+def _lightgbm(seed: int, n_jobs: int) -> Any:
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(
+        n_estimators=400,
+        learning_rate=0.05,
+        num_leaves=31,
+        random_state=seed,
+        n_jobs=n_jobs,
+        deterministic=True,
+        force_row_wise=True,
+        verbosity=-1,
+    )
+
+
 _FACTORIES: dict[str, Candidate] = {
     "logistic_regression": Candidate(_logistic_regression, "sklearn", dtype="float64"),
     "random_forest": Candidate(_random_forest, "sklearn"),
@@ -108,6 +123,8 @@ _FACTORIES: dict[str, Candidate] = {
     "xgboost": Candidate(_xgboost, "xgboost", "xgboost"),
     "catboost": Candidate(_catboost, "catboost", "catboost"),
 }
+# A backbone to compare with; the paper does not select from it.
+COMPARATORS = {"lightgbm": Candidate(_lightgbm, "lightgbm", "lightgbm")}
 CANDIDATES = {name: _FACTORIES[name] for name in PAPER.candidates}
 
 
@@ -124,9 +141,10 @@ def names() -> list[str]:
 
 def candidate(name: str) -> Candidate:
     """Return a candidate by name, or say which there are and how to install what it needs."""
-    if name not in CANDIDATES:
-        raise InputError(f"there is no backbone {name!r}; choose one of {', '.join(CANDIDATES)}.")
-    found = CANDIDATES[name]
+    known = CANDIDATES | COMPARATORS
+    if name not in known:
+        raise InputError(f"there is no backbone {name!r}; choose one of {', '.join(known)}.")
+    found = known[name]
     if not found.installed:
         raise InputError(
             f"backbone {name!r} needs a package that is not installed: "

@@ -165,7 +165,7 @@ def select_backbone(
         for number, (others, held_out) in enumerate(folds):
             progress.step(f"{name}: fold {number + 1} of {len(folds)}")
             rows = coordinates[number].astype(backbones.candidate(name).dtype, copy=False)
-            model = _fit_quietly(
+            model = fit_quietly(
                 backbones.make(name, seed=seed, n_jobs=n_jobs), rows[others], labels.codes[others]
             )
             p[held_out] = Probe(model, column=1).predict(rows[held_out])
@@ -182,7 +182,7 @@ def select_backbone(
         part = table.take(rows)
         view = TransformedView(dtype).fit(part)
         model = backbones.make(best, seed=seed, n_jobs=n_jobs)
-        return _pipeline(view, _fit_quietly(model, view.transform(part), labels.codes[rows]))
+        return _pipeline(view, fit_quietly(model, view.transform(part), labels.codes[rows]))
 
     reference_p = _reference_scores(
         folds, scores[best], lambda rows: probe(fitted(rows, "reference scores"), 1), table.take
@@ -229,7 +229,8 @@ def _installed(names: Sequence[str]) -> list[str]:
     return [name for name in names if name not in missing]
 
 
-def _fit_quietly(model: Any, rows: Any, targets: Any) -> Any:
+def fit_quietly(model: Any, rows: Any, targets: Any) -> Any:
+    """Fit a library model: reproducible on any number of cores, Ctrl-C safe, without chatter."""
     # One BLAS thread: sums in another order would make the fit depend on the number of cores.
     with (
         threadpool_limits(limits=1, user_api="blas"),

@@ -1,0 +1,29 @@
+"""The learned failure predictor: the witness's model with any error as its target."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from falcon_discover.settings import PAPER
+from falcon_discover.tables import BoolArray, FloatArray
+
+
+def failure_scores(
+    signals: npt.NDArray[np.float64], wrong: BoolArray, new: npt.NDArray[np.float64]
+) -> FloatArray:
+    """Return the probability of being wrong, learned from rows with known outcome.
+
+    Standardised signals, L2 logistic regression with C = 1, weight 2 on errors.
+    """
+    if wrong.all() or not wrong.any():
+        return np.full(len(new), float(wrong.mean()))
+    model = LogisticRegression(C=PAPER.witness_c, solver="newton-cholesky", tol=1e-10, max_iter=200)
+    weight = np.where(wrong, PAPER.failure_weight, 1.0)
+    fitted = make_pipeline(StandardScaler(), model).fit(
+        signals, wrong, logisticregression__sample_weight=weight
+    )
+    return np.asarray(fitted.predict_proba(new)[:, 1], dtype=np.float64)

@@ -1,0 +1,233 @@
+"""Run the study: fit every candidate on every split and store what the tables need.
+
+One run is a data set, a seed and a backbone. It fits the backbone in five folds and once more on
+all training rows, measures the state of the validation and test rows, and scores them by every
+ranker and baseline. Everything the tables need afterwards, thresholds, ablations and sweeps
+included, comes from the stored fields; no model is fitted again.
+"""
+
+from __future__ import annotations
+
+import platform
+import resource
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.metrics import roc_auc_score
+
+from falcon_discover import backbones, datasets, progress
+from falcon_discover.audit import paper_split
+from falcon_discover.baselines.trustscore import TrustScore
+from falcon_discover.bench import plan
+from falcon_discover.bench.scores import score_columns
+from falcon_discover.bench.store import RunKey, Store
+from falcon_discover.crossfit import fit_quietly, make_folds
+from falcon_discover.mixing import Probe, neighbour_rows, stacked_mixes
+from falcon_discover.neighbours import NeighbourIndex, rows_within_budget
+from falcon_discover.settings import PAPER
+from falcon_discover.signals.agreement import agreement_signals
+from falcon_discover.signals.certainty import certainty_signals
+from falcon_discover.signals.stability import stability_signals
+from falcon_discover.signals.state import SIGNALS, STACK_ROWS
+from falcon_discover.signals.support import Support
+from falcon_discover.tables import FloatArray, IntArray, Labels, Table
+from falcon_discover.view import TransformedView
+
+PACKAGES = ("falcon-discover", "numpy", "scipy", "scikit-learn", "pandas", "pyarrow")
+BOOSTERS = {"xgboost": "xgboost-cpu", "catboost": "catboost", "lightgbm": "lightgbm"}
+
+
+@dataclass
+class Stopwatch:
+    """Seconds per stage."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Add the time of the block to a stage."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            spent = time.perf_counter() - started
+            self.seconds[name] = round(self.seconds.get(name, 0.0) + spent, 3)
+
+
+class Split:
+    """One split of one data set, with everything that does not depend on the backbone."""
+
+    def __init__(self, dataset: str, seed: int, n_jobs: int) -> None:
+        X, y = datasets.load(dataset)
+        self.seed, self.n_jobs = seed, n_jobs
+        labels = Labels.from_input(y)
+        table = Table.from_input(X)
+        self.train, self.validation, self.test = paper_split(labels.codes, seed)
+        self.held_out = np.concatenate([self.validation, self.test])
+        self.codes = labels.codes
+        self.train_table, self.new_table = table.take(self.train), table.take(self.held_out)
+        train_labels = Labels(labels.classes, labels.codes[self.train])
+        self.folds = make_folds(PAPER.n_folds, train_labels, seed)
+
+    @cached_property
+    def fold_rows(self) -> list[npt.NDArray[np.float32]]:
+        """All training rows in the view of each fold's training part."""
+        return [
+            TransformedView().fit(self.train_table.take(others)).transform(self.train_table)
+            for others, _ in self.folds
+        ]
+
+    @cached_property
+    def _view(self) -> TransformedView:
+        return TransformedView().fit(self.train_table)
+
+    @cached_property
+    def reference(self) -> npt.NDArray[np.float32]:
+        """Training rows in transformed space."""
+        return self._view.transform(self.train_table)
+
+    @cached_property
+    def rows(self) -> npt.NDArray[np.float32]:
+        """Validation and test rows in transformed space."""
+        return self._view.transform(self.new_table)
+
+    @cached_property
+    def neighbours(self) -> IntArray:
+        """The nearest training rows of each of them."""
+        index = NeighbourIndex(self.reference, self.n_jobs)
+        return index.query(self.rows, max(PAPER.n_neighbors, *plan.NEIGHBOURHOODS)).rows
+
+    @cached_property
+    def class_distances(self) -> FloatArray:
+        """Their distances to the nearest training row of each class."""
+        trust = TrustScore(self.reference, self.codes[self.train], self.n_jobs)
+        return trust.class_distances(self.rows)
+
+    @cached_property
+    def support(self) -> FloatArray:
+        """Their support."""
+        return Support.of(self.reference).score(self.rows)
+
+
+def execute(split: Split, backbone: str) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:
+    """Return the tables and the report of one run."""
+    watch = Stopwatch()
+    dtype = backbones.candidate(backbone).dtype
+    train_codes = split.codes[split.train]
+
+    def fitted(rows: npt.NDArray[Any], targets: npt.NDArray[Any]) -> Probe:
+        model = backbones.make(backbone, seed=split.seed, n_jobs=split.n_jobs)
+        return Probe(fit_quietly(model, rows.astype(dtype, copy=False), targets), column=1)
+
+    oof = np.empty(len(split.train))
+    fold = np.empty(len(split.train), dtype=np.int8)
+    for number, (others, held_out) in enumerate(split.folds):
+        rows = split.fold_rows[number]
+        with watch.stage("cross-fitting"):
+            model = fitted(rows[others], train_codes[others])
+            oof[held_out] = model.predict(rows[held_out].astype(dtype, copy=False))
+        fold[held_out] = number
+    with watch.stage("refit"):
+        model = fitted(split.reference, train_codes)
+    with watch.stage("neighbours"):
+        near = split.neighbours
+    with watch.stage("state"):
+        rows_table = _measure(split, model, oof, near, dtype)
+    with watch.stage("scores"):
+        scores = score_columns(rows_table, split.class_distances, split.seed)
+    oof_table = pd.DataFrame({"row": split.train, "label": train_codes, "fold": fold, "p": oof})
+    report = {
+        "oof_auroc": float(roc_auc_score(train_codes, oof)),
+        "seconds": watch.seconds,
+        "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+        "versions": _versions(backbone),
+        "python": platform.python_version(),
+    }
+    return {"oof": oof_table, "rows": rows_table, "scores": scores}, report
+
+
+def _measure(
+    split: Split, model: Probe, oof: FloatArray, near: IntArray, dtype: str
+) -> pd.DataFrame:
+    """Return the stored fields of the validation and test rows."""
+    rows = split.rows.astype(dtype, copy=False)
+    p = model.predict(rows)
+    labels = split.codes[split.train]
+    mixed = _mixed_scores(rows, split.reference.astype(dtype, copy=False), near, model)
+    columns: dict[str, Any] = {
+        "row": split.held_out,
+        "split": np.repeat(["validation", "test"], [len(split.validation), len(split.test)]),
+        "label": split.codes[split.held_out],
+        "p": p,
+    }
+    columns |= certainty_signals(p)
+    columns["support"] = split.support
+    columns |= agreement_signals(p, near[:, : PAPER.n_neighbors], labels, oof)
+    used = [plan.LAMBDAS.index(weight) for weight in PAPER.mix]
+    columns |= stability_signals(p, mixed[:, :, used].reshape(len(p), -1))
+    for k in plan.NEIGHBOURHOODS:
+        for name, values in agreement_signals(p, near[:, :k], labels, oof).items():
+            columns[f"{name}_k{k}"] = values
+    for i, weight in enumerate(plan.LAMBDAS):
+        for name, values in stability_signals(p, mixed[:, :, i]).items():
+            columns[f"{name}_l{round(100 * weight):02d}"] = values
+    ordered = ["row", "split", "label", "p", *SIGNALS]
+    return pd.DataFrame(columns)[ordered + [name for name in columns if name not in ordered]]
+
+
+def _mixed_scores(
+    rows: npt.NDArray[Any], reference: npt.NDArray[Any], near: IntArray, model: Probe
+) -> FloatArray:
+    """Return the scores of all mixes: rows x neighbours x lambdas."""
+    m, n_lambdas = PAPER.n_mix_neighbors, len(plan.LAMBDAS)
+    per_row = m * n_lambdas
+    step = rows_within_budget(24 * rows.shape[1] * per_row, at_most=STACK_ROWS // per_row)
+    parts = []
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        close = near[start : start + step, :m]
+        none = np.zeros(len(part), np.uint64), np.zeros(close.size, np.uint64)
+        stack = stacked_mixes(part, neighbour_rows(reference, close), plan.LAMBDAS, *none, 0)
+        parts.append(model.predict(stack).reshape(len(part), m, n_lambdas))
+    return np.concatenate(parts)
+
+
+def _versions(backbone: str) -> dict[str, str]:
+    packages = [*PACKAGES, *([BOOSTERS[backbone]] if backbone in BOOSTERS else [])]
+    return {package: version(package) for package in packages}
+
+
+def planned(names: Iterable[str], seeds: Iterable[int], chosen: Iterable[str]) -> list[RunKey]:
+    """Return the runs of a plan, data set by data set."""
+    chosen, seeds = list(chosen), list(seeds)
+    return [RunKey(name, seed, backbone) for name in names for seed in seeds for backbone in chosen]
+
+
+def run_all(store: Store, keys: list[RunKey], n_jobs: int) -> int:
+    """Do the runs that are not done and return how many were done here.
+
+    A run that another process works on is left to it.
+    """
+    todo = [key for key in keys if not store.done(key)]
+    progress.expect(len(todo))
+    split: tuple[tuple[str, int], Split] | None = None
+    finished = 0
+    for key in todo:
+        progress.step(str(key))
+        with store.claim(key) as mine:
+            if not mine:
+                continue
+            if split is None or split[0] != (key.dataset, key.seed):
+                split = ((key.dataset, key.seed), Split(key.dataset, key.seed, n_jobs))
+            tables, report = execute(split[1], key.backbone)
+            store.write(key, tables, report)
+            finished += 1
+    return finished

@@ -1,0 +1,156 @@
+"""Every ranker's and baseline's score of the validation and test rows of a run."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.model_selection import StratifiedKFold
+
+from falcon_discover import rankers
+from falcon_discover.baselines.calibrators import CALIBRATORS, Platt
+from falcon_discover.baselines.failure import failure_scores
+from falcon_discover.baselines.trustscore import trust_ratio
+from falcon_discover.bench import plan
+from falcon_discover.calibration import calibration_weights, training_weights
+from falcon_discover.metrics import confidence, false_confidence
+from falcon_discover.regions.clusters import RegionSet
+from falcon_discover.settings import PAPER
+from falcon_discover.signals.state import SIGNALS, State
+from falcon_discover.tables import BoolArray, FloatArray
+
+
+def score_columns(rows: pd.DataFrame, class_distances: FloatArray, seed: int) -> pd.DataFrame:
+    """Return scores by name, one row per stored row.
+
+    Learned scores of validation rows are cross-fitted, so that a ranker can be chosen there;
+    those of test rows come from the ranker fitted on all validation rows.
+    """
+    validation = (rows["split"] == "validation").to_numpy()
+    state = state_of(rows)
+    y = rows["label"].to_numpy()
+    columns: dict[str, npt.NDArray[Any]] = {
+        "row": rows["row"].to_numpy(),
+        "confidence": state.confidence,
+        "s_stab": rankers.make("s_stab").score(state),
+        "s_disc": rankers.make("s_disc").score(state),
+        "trustscore": -trust_ratio(class_distances, state.decision),
+    }
+    for name, calibrator in CALIBRATORS.items():
+        fitted = calibrator().fit(state.p[validation], y[validation])
+        columns[f"p_{name}"] = fitted.predict(state.p)
+        columns[name] = confidence(columns[f"p_{name}"])
+    for tau in PAPER.taus:
+        events = false_confidence(y, state.p, tau)
+        columns[f"learned_t{round(100 * tau)}"] = _learned(state, events, validation, tau, seed)
+    events = false_confidence(y, state.p, PAPER.tau)
+    columns |= _variants(rows, state, events, validation, seed)
+    columns["failure"] = _failure(state, y, validation, seed)
+    weights = calibration_weights(state, events)
+    columns["w_cal"] = np.where(validation, weights, np.nan)
+    weighted = Platt().fit(
+        state.p[validation], y[validation], training_weights(weights[validation])
+    )
+    columns["p_platt_weighted"] = weighted.predict(state.p)
+    columns["region"] = _regions(
+        state, columns[f"learned_t{round(100 * PAPER.tau)}"], events, y, validation, seed
+    )
+    return pd.DataFrame(columns)
+
+
+def state_of(rows: pd.DataFrame, renamed: dict[str, str] | None = None) -> State:
+    """Return the state in stored rows, with some signals taken from other columns."""
+    names = {signal: (renamed or {}).get(signal, signal) for signal in SIGNALS}
+    signals = pd.DataFrame({signal: rows[column] for signal, column in names.items()})
+    return State(rows["p"].to_numpy(), signals, pd.DataFrame(index=rows.index))
+
+
+def _learned(
+    state: State,
+    events: BoolArray,
+    validation: BoolArray,
+    tau: float,
+    seed: int,
+    signals: tuple[str, ...] | None = None,
+) -> FloatArray:
+    scores = np.empty(len(state))
+    places = np.flatnonzero(validation)
+
+    def score(fit: npt.NDArray[np.intp], new: npt.NDArray[np.intp]) -> FloatArray:
+        if not events[fit].any():
+            # Nothing to learn from is a constant score here, not a better ranker in disguise.
+            return np.zeros(len(new))
+        witness = rankers.LearnedWitness(signals=signals).fit(state.take(fit), events[fit], tau)
+        return witness.score(state.take(new))
+
+    for fit, held_out in _folds(events[validation], seed):
+        scores[places[held_out]] = score(places[fit], places[held_out])
+    scores[~validation] = score(places, np.flatnonzero(~validation))
+    return scores
+
+
+def _folds(outcome: BoolArray, seed: int) -> list[tuple[npt.NDArray[np.intp], ...]]:
+    splitter = StratifiedKFold(PAPER.n_folds, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        # Fewer events than folds: some folds have none, which the witness can bear.
+        warnings.filterwarnings("ignore", message="The least populated class")
+        return list(splitter.split(np.zeros(len(outcome)), outcome))
+
+
+def _variants(
+    rows: pd.DataFrame, state: State, events: BoolArray, validation: BoolArray, seed: int
+) -> dict[str, FloatArray]:
+    """Return the ablations, and the family under other lambdas and neighbourhoods."""
+    tau, columns = PAPER.tau, {}
+    for name, signals in plan.ABLATIONS.items():
+        columns[f"learned_{name}"] = _learned(state, events, validation, tau, seed, signals)
+    sweeps = {
+        f"l{round(100 * weight):02d}": {
+            signal: f"{signal}_l{round(100 * weight):02d}" for signal in plan.STABILITY
+        }
+        for weight in plan.LAMBDAS
+    } | {
+        f"k{k}": {signal: f"{signal}_k{k}" for signal in plan.SUPPORT[1:]}
+        for k in plan.NEIGHBOURHOODS
+    }
+    for suffix, renamed in sweeps.items():
+        variant = state_of(rows, renamed)
+        columns[f"learned_{suffix}"] = _learned(variant, events, validation, tau, seed)
+        for fixed in ("s_stab", "s_disc"):
+            columns[f"{fixed}_{suffix}"] = rankers.make(fixed).score(variant)
+    return columns
+
+
+def _failure(state: State, y: npt.NDArray[np.int8], validation: BoolArray, seed: int) -> FloatArray:
+    wrong = state.decision != y
+    signals = state.signals.to_numpy()
+    scores = np.empty(len(state))
+    places = np.flatnonzero(validation)
+    for fit, held_out in _folds(wrong[validation], seed):
+        scores[places[held_out]] = failure_scores(
+            signals[places[fit]], wrong[places[fit]], signals[places[held_out]]
+        )
+    scores[~validation] = failure_scores(signals[places], wrong[places], signals[~validation])
+    return scores
+
+
+def _regions(
+    state: State,
+    learned: FloatArray,
+    events: BoolArray,
+    y: npt.NDArray[np.int8],
+    validation: BoolArray,
+    seed: int,
+) -> npt.NDArray[np.int8]:
+    """Return the region of each test row; validation rows are not clustered and have 0."""
+    test = ~validation
+    held_out = state.take(test)
+    found = RegionSet.find(
+        held_out, learned[test], events[test], held_out.decision == y[test], seed=seed
+    )
+    region = np.zeros(len(state), dtype=np.int8)
+    region[test] = found.assign(held_out, learned[test])
+    return region

@@ -1,0 +1,169 @@
+"""The store of the benchmark: a folder whose paths say what each run is.
+
+    STORE/settings.json                          what every run in it was made with
+    STORE/<data set>/seed-<seed>/<backbone>/     one run, visible only when it is complete
+        oof.parquet     training rows: row, label, fold, out-of-fold p
+        rows.parquet    validation and test rows: row, split, label, p, signals, mixes
+        scores.parquet  the same rows: every ranker's and baseline's score, region
+        report.json     settings hash, versions, seconds per stage, peak memory
+        DONE
+
+Parquet and JSON only. A run is written beside its place and moved there in one step, so it is
+either absent or whole. A lock that the system releases when its holder dies keeps
+two runners from doing the same run.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from falcon_discover.exceptions import InputError
+
+DONE = "DONE"
+SETTINGS = "settings.json"
+
+
+@dataclass(frozen=True, order=True)
+class RunKey:
+    """Which run: data set, seed and backbone."""
+
+    dataset: str
+    seed: int
+    backbone: str
+
+    def __str__(self) -> str:
+        return f"{self.dataset}/seed-{self.seed}/{self.backbone}"
+
+
+class Store:
+    """A folder of finished runs, all made with the same settings.
+
+    Parameters
+    ----------
+    folder : where it is
+    settings : what runs are made with now; None to take what the store says
+    """
+
+    def __init__(self, folder: Path, settings: Mapping[str, Any] | None = None) -> None:
+        self.folder = folder
+        known = folder / SETTINGS
+        if settings is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            if not known.exists():
+                write_text(known, json.dumps(settings, indent=2, sort_keys=True) + "\n")
+        if not known.is_file():
+            raise InputError(f"{folder} is not a benchmark store: 'bench run' makes one.")
+        self.settings = json.loads(known.read_text())
+        if settings is not None and settings_hash(settings) != settings_hash(self.settings):
+            raise InputError(
+                f"the store {folder} was made with settings {settings_hash(self.settings)}, this "
+                f"program has {settings_hash(settings)}: use another folder, or the version of the "
+                f"program that made it. {_first_difference(self.settings, settings)}"
+            )
+
+    @property
+    def hash(self) -> str:
+        """The settings hash that every run of this store carries."""
+        return settings_hash(self.settings)
+
+    def path(self, key: RunKey) -> Path:
+        """Return the folder of a run, whether it exists or not."""
+        return self.folder / key.dataset / f"seed-{key.seed}" / key.backbone
+
+    def done(self, key: RunKey) -> bool:
+        """Return whether a run is complete."""
+        return (self.path(key) / DONE).is_file()
+
+    def keys(self) -> list[RunKey]:
+        """Return all complete runs."""
+        marks = self.folder.glob(f"*/seed-*/*/{DONE}")
+        return sorted(
+            RunKey(m.parts[-4], int(m.parts[-3].removeprefix("seed-")), m.parts[-2])
+            for m in marks
+            if not m.parts[-2].startswith(".")
+        )
+
+    def read(self, key: RunKey, name: str, columns: list[str] | None = None) -> pd.DataFrame:
+        """Return one of a run's tables."""
+        return pd.read_parquet(self.path(key) / f"{name}.parquet", columns=columns)
+
+    def report(self, key: RunKey) -> dict[str, Any]:
+        """Return a run's report, checked to belong to this store's settings."""
+        report: dict[str, Any] = json.loads((self.path(key) / "report.json").read_text())
+        if report["settings_hash"] != self.hash:
+            raise InputError(
+                f"run {key} was made with settings {report['settings_hash']}, the store says "
+                f"{self.hash}: delete that run."
+            )
+        return report
+
+    @contextmanager
+    def claim(self, key: RunKey) -> Iterator[bool]:
+        """Try to become the only one who works on a run; yields whether that worked."""
+        place = self.path(key)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with (place.parent / f".{key.backbone}.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                yield False
+                return
+            yield not self.done(key)
+
+    def write(
+        self, key: RunKey, tables: Mapping[str, pd.DataFrame], report: Mapping[str, Any]
+    ) -> None:
+        """Put a complete run in its place; the caller holds its claim."""
+        place = self.path(key)
+        scratch = place.parent / f".{key.backbone}.partial"
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir(parents=True)
+        for name, table in tables.items():
+            table.to_parquet(scratch / f"{name}.parquet", compression="zstd", index=False)
+        text = json.dumps({**report, "settings_hash": self.hash}, indent=2)
+        (scratch / "report.json").write_text(text + "\n")
+        (scratch / DONE).touch()
+        # What is there is not DONE, or the claim would have said so.
+        shutil.rmtree(place, ignore_errors=True)
+        scratch.rename(place)
+
+
+def settings_hash(settings: Mapping[str, Any]) -> str:
+    """Return a short hash of settings.
+
+    Examples
+    --------
+    >>> settings_hash({"a": 1}) == settings_hash({"a": 1.0})
+    False
+    """
+    text = json.dumps(settings, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a small file in one step."""
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        part.write_text(text)
+        part.replace(path)
+    finally:
+        with suppress(FileNotFoundError):
+            part.unlink()
+
+
+def _first_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    for name in sorted({*old, *new}):
+        if json.dumps(old.get(name)) != json.dumps(new.get(name)):
+            return f"The first difference is {name}: {old.get(name)} there, {new.get(name)} here."
+    return ""

@@ -1,0 +1,59 @@
+"""The command line: parse, call, exit code.
+
+Heavy libraries are imported inside the commands that need them, so that the light ones answer at
+once.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from falcon_discover import __version__
+from falcon_discover.cli.audit import audit, demo
+from falcon_discover.cli.bench import bench_app
+from falcon_discover.cli.common import AsJson, command
+from falcon_discover.cli.data import data_app
+from falcon_discover.settings import PAPER
+
+app = typer.Typer(
+    name="falcon-discover",
+    help="Find the confident predictions of a classifier that should not be trusted.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(demo)
+app.command()(audit)
+app.add_typer(bench_app, name="bench")
+app.add_typer(data_app, name="datasets")
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.command()
+@command
+def settings(as_json: AsJson = False) -> None:
+    """Print every number of the paper that this package uses."""
+    import json
+
+    values = PAPER.to_dict()
+    if as_json:
+        typer.echo(json.dumps(values, indent=2))
+        return
+    width = max(map(len, values))
+    for name, value in values.items():
+        typer.echo(f"{name:<{width}}  {value}")
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

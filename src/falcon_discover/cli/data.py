@@ -1,0 +1,62 @@
+"""`datasets list | fetch | verify`."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from falcon_discover.cli.common import AsJson, command
+
+data_app = typer.Typer(help="The data sets of the study.", no_args_is_help=True)
+
+
+@data_app.command("list")
+@command
+def list_datasets(as_json: AsJson = False) -> None:
+    """List the known data sets and where they are."""
+    import pandas as pd
+
+    from falcon_discover import datasets
+
+    found = {name: datasets.find(name) for name in datasets.names()}
+    if as_json:
+        typer.echo(json.dumps({name: path and str(path) for name, path in found.items()}, indent=2))
+        return
+    rows = []
+    for name, path in found.items():
+        known = datasets.entry(name)
+        rows.append(
+            {
+                "name": name,
+                "OpenML": known.openml_id or "-",
+                "rows": f"{known.rows:,}",
+                "features": known.features,
+                "positive": f"{known.positives:,}",
+                "where": path or "not on this machine",
+            }
+        )
+    typer.echo(pd.DataFrame(rows).to_string(index=False))
+
+
+@data_app.command()
+@command
+def fetch(names: Annotated[list[str], typer.Argument(help="Data sets to download.")]) -> None:
+    """Download data sets from OpenML into the user's cache."""
+    from falcon_discover import datasets
+
+    for name in names:
+        typer.echo(f"{name}: {datasets.fetch(name)}")
+
+
+@data_app.command()
+@command
+def verify(
+    names: Annotated[list[str] | None, typer.Argument(help="Data sets; all if none.")] = None,
+) -> None:
+    """Check that the local copies hold what they must."""
+    from falcon_discover import datasets
+
+    for name in names or datasets.names():
+        typer.echo(f"{name}: {datasets.verify(name)}")
