@@ -28,6 +28,8 @@ ROOMS = (
     "crossfit",
     "signals",
     "rankers",
+    "baselines",
+    "calibration",
     "regions",
     "inference",
     "reasons",

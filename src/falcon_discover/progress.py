@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 
 class Reporter(Protocol):
@@ -53,6 +61,39 @@ class _Bar:
         self._begun += 1
 
 
+class _Lines:
+    """One line per step, for logs of work that takes an hour."""
+
+    def __init__(self) -> None:
+        self._total = 0
+        self._begun = 0
+        self._started = time.monotonic()
+
+    def expect(self, steps: int) -> None:
+        self._total += steps
+
+    def step(self, text: str) -> None:
+        spent = time.monotonic() - self._started
+        left = spent / self._begun * (self._total - self._begun) if self._begun else 0.0
+        when = f", about {left / 60:.0f} min left" if self._begun else ""
+        self._begun += 1
+        print(f"[{self._begun}/{self._total}] {text}{when}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def logged() -> Iterator[None]:
+    """Show a bar on a terminal, and a line per step where there is none."""
+    if sys.stderr.isatty():
+        with shown():
+            yield
+        return
+    token = _reporter.set(_Lines())
+    try:
+        yield
+    finally:
+        _reporter.reset(token)
+
+
 @contextmanager
 def shown(wanted: bool = True) -> Iterator[None]:
     """Show a progress bar on the terminal while the block runs; silent when there is none.
@@ -68,6 +109,8 @@ def shown(wanted: bool = True) -> Iterator[None]:
         BarColumn(bar_width=30),
         TextColumn("{task.completed}/{task.total}"),
         TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         token = _reporter.set(_Bar(bar))

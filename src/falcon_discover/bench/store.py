@@ -85,7 +85,7 @@ class Store:
         """Return whether a run is complete."""
         return (self.path(key) / DONE).is_file()
 
-    def keys(self) -> list[RunKey]:
+    def runs(self) -> list[RunKey]:
         """Return all complete runs."""
         marks = self.folder.glob(f"*/seed-*/*/{DONE}")
         return sorted(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,10 @@ from falcon_discover.bench import plan
 from falcon_discover.cli.common import Jobs, command
 from falcon_discover.exceptions import InputError
 from falcon_discover.settings import PAPER
+
+if TYPE_CHECKING:
+    from falcon_discover.bench.loading import Study
+    from falcon_discover.bench.tables import Table
 
 bench_app = typer.Typer(help="Run the paper's study and rebuild its tables.", no_args_is_help=True)
 
@@ -44,7 +48,7 @@ def run(
     chosen = _known(backbone, plan.BACKBONES, "backbone") or list(plan.BACKBONES)
     keys = planned(names, seed or PAPER.seeds, chosen)
     place = Store(store, plan.settings())
-    with progress.shown():
+    with progress.logged():
         finished = run_all(place, keys, effective_n_jobs(jobs))
     left = sum(not place.done(key) for key in keys)
     typer.echo(
@@ -58,3 +62,80 @@ def _known(given: list[str] | None, known: tuple[str, ...], what: str) -> list[s
         if name not in known:
             raise InputError(f"there is no {what} {name!r}; choose one of {', '.join(known)}.")
     return given or []
+
+
+@bench_app.command()
+@command
+def tables(
+    store: StoreFolder = Path("bench-store"),
+    table: Annotated[list[str] | None, typer.Option("--table", help="LaTeX label; all.")] = None,
+    dataset: DataSets = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the files.")] = None,
+) -> None:
+    """Rebuild the paper's tables from the store; Markdown here, CSV and LaTeX with --out."""
+    from falcon_discover.bench.output import build, write_tables
+
+    study = _study(store, dataset)
+    built = build(study, table)
+    for label, cells in built.items():
+        typer.echo(f"\n{label}\n")
+        typer.echo(_markdown(cells))
+    if out is not None:
+        write_tables(built, study, out)
+        typer.echo(f"\n{len(built)} table(s) in {out}")
+
+
+@bench_app.command()
+@command
+def figures(
+    store: StoreFolder = Path("bench-store"),
+    dataset: DataSets = None,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the figures.")] = Path("figures"),
+) -> None:
+    """Draw the paper's figures from the store."""
+    from falcon_discover.bench.figures import draw_all
+
+    typer.echo(f"{len(draw_all(_study(store, dataset), out))} figure(s) in {out}")
+
+
+@bench_app.command()
+@command
+def check(
+    store: StoreFolder = Path("bench-store"),
+    dataset: DataSets = None,
+    out: Annotated[Path | None, typer.Option("--out", help="CSV file for all lines.")] = None,
+) -> None:
+    """Set every printed number of the paper beside ours, with a verdict."""
+    from falcon_discover.bench.check import check as compare
+
+    lines = compare(_study(store, dataset))
+    if out is not None:
+        lines.to_csv(out, index=False)
+    typer.echo(lines.to_string(index=False, na_rep="-"))
+    typer.echo("")
+    for verdict, count in lines["verdict"].value_counts().items():
+        typer.echo(f"{count:4d}  {verdict}")
+
+
+def _study(folder: Path, names: list[str] | None) -> Study:
+    """Return the study in a store; what is missing is listed before anything is computed."""
+    from falcon_discover.bench.loading import Study
+    from falcon_discover.bench.store import Store
+
+    study = Study(Store(folder), names)
+    missing = study.missing()
+    if missing or not study.datasets:
+        shown = "\n".join(f"  {key}" for key in missing[:20])
+        more = f"\n  and {len(missing) - 20} more" if len(missing) > 20 else ""
+        raise InputError(
+            f"{len(missing)} run(s) are missing in {folder}; 'bench run' makes them:\n{shown}{more}"
+            if missing
+            else f"there are no runs in {folder}; 'bench run' makes them."
+        )
+    return study
+
+
+def _markdown(cells: Table) -> str:
+    from falcon_discover.bench.render import markdown, wide
+
+    return markdown(wide(cells))

@@ -1,0 +1,122 @@
+"""The paper's figures per data set: operating points, regions, weighting profile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from falcon_discover import metrics
+from falcon_discover.bench import plan
+from falcon_discover.bench.loading import Study
+from falcon_discover.exceptions import InputError
+from falcon_discover.settings import PAPER
+
+# Okabe and Ito's colours, told apart by colour-blind readers too.
+COLOURS = {
+    "gated_confidence": "#000000",
+    "learned": "#0072B2",
+    "s_disc": "#56B4E9",
+    "s_stab": "#009E73",
+    "trustscore": "#D55E00",
+    "failure": "#CC79A7",
+    "confidence": "#E69F00",
+}
+STYLES = {name: ("--" if name in plan.PRIORS or name == "failure" else "-") for name in COLOURS}
+BUDGETS = np.linspace(0.01, 0.5, 50)
+
+
+def draw_all(study: Study, folder: Path) -> list[Path]:
+    """Draw three figures per data set and return their files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name in study.datasets:
+        for kind, draw in (
+            ("operating_points", _operating_points),
+            ("regions", _regions),
+            ("weighting", _weighting),
+        ):
+            figure, axes = _canvas()
+            draw(study, name, axes)
+            axes.set_title(plan.TITLES[name], loc="left", fontsize=10)
+            path = folder / f"{name}_{kind}.png"
+            # No date in the file: the same numbers give the same bytes.
+            figure.savefig(path, dpi=110, bbox_inches="tight", metadata={"Software": None})
+            _pyplot().close(figure)
+            paths.append(path)
+    return paths
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise InputError(
+            "figures need a package that is not installed: pip install 'falcon-discover[plots]'."
+        ) from error
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def _canvas() -> tuple[Any, Any]:
+    figure, axes = _pyplot().subplots(figsize=(5.2, 3.6))
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def _operating_points(study: Study, name: str, axes: Any) -> None:
+    runs = study.runs(name)
+    for ranker, colour in COLOURS.items():
+        curve = np.nanmean(
+            [
+                [metrics.capture_at(run.events(), run.score(ranker), b) for b in BUDGETS]
+                for run in runs
+                if run.events().any()
+            ],
+            axis=0,
+        )
+        axes.plot(BUDGETS, curve, STYLES[ranker], color=colour, label=ranker, linewidth=1.6)
+    axes.plot(BUDGETS, BUDGETS, ":", color="grey", label="random")
+    for budget in PAPER.budgets:
+        axes.axvline(budget, color="0.9", linewidth=0.8, zorder=0)
+    axes.set(
+        xlabel="share of rows reviewed", ylabel="share of confident errors found", ylim=(0, 1.02)
+    )
+    axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def _regions(study: Study, name: str, axes: Any) -> None:
+    run = study.run(name, study.seeds[0])
+    test, events = run.part("test"), run.events()
+    region = test["region"].to_numpy()
+    for number, colour in zip(range(1, PAPER.n_regions + 1), list(COLOURS.values()), strict=False):
+        rows = np.flatnonzero(region == number)
+        held = events[rows].sum() / max(events.sum(), 1)
+        # A cloud of some hundred points shows the shape as well as all of them.
+        rows = rows[:: max(1, len(rows) // 400)]
+        axes.scatter(
+            test["support"].iloc[rows], test["mean_drift"].iloc[rows], s=5, alpha=0.4, color=colour,
+            label=f"region {number}: {100 * held:.0f} % of the errors", linewidths=0,
+        )  # fmt: skip
+    axes.scatter(
+        test["support"][events], test["mean_drift"][events], s=22, facecolors="none",
+        edgecolors="black", linewidths=0.7, label="confident error",
+    )  # fmt: skip
+    axes.set(xlabel="support", ylabel="mean drift")
+    axes.set_yscale("symlog", linthresh=0.01)
+    axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def _weighting(study: Study, name: str, axes: Any) -> None:
+    run = study.run(name, study.seeds[0])
+    validation = run.part("validation")
+    events = run.events(PAPER.tau, "validation")
+    weights = validation["w_cal"].to_numpy()
+    bins = np.linspace(weights.min(), weights.max(), 40)
+    axes.hist(weights[~events], bins, color="#56B4E9", label="other rows", log=True)
+    axes.hist(weights[events], bins, color="#D55E00", label="confident errors", log=True)
+    axes.set(xlabel="calibration weight", ylabel="validation rows")
+    axes.legend(fontsize=7, frameon=False)

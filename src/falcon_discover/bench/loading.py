@@ -1,0 +1,175 @@
+"""Stored runs as the tables need them: who was selected, what was scored, what it caught.
+
+Nothing here or above it imports scikit-learn: tables come from stored fields alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from falcon_discover import metrics
+from falcon_discover.bench import plan
+from falcon_discover.bench.store import RunKey, Store
+from falcon_discover.exceptions import InputError
+from falcon_discover.settings import PAPER
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+class Run:
+    """One stored run: labels, scores and choices on its validation and test rows."""
+
+    def __init__(self, key: RunKey, rows: pd.DataFrame, scores: pd.DataFrame) -> None:
+        self.key = key
+        self.frame = pd.concat([rows, scores.drop(columns="row")], axis=1).loc[
+            :, lambda f: ~f.columns.duplicated()
+        ]
+        test = (rows["split"] == "test").to_numpy()
+        self._parts = {
+            "validation": self.frame[~test].reset_index(drop=True),
+            "test": self.frame[test].reset_index(drop=True),
+        }
+        self._memo: dict[tuple[Any, ...], Any] = {}
+
+    def _remembered(self, key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+        if key not in self._memo:
+            self._memo[key] = compute()
+        return self._memo[key]
+
+    def part(self, split: str) -> pd.DataFrame:
+        """Return the stored fields of one split."""
+        return self._parts[split]
+
+    @cached_property
+    def wrong(self) -> BoolArray:
+        """Which test predictions are wrong."""
+        test = self.part("test")
+        return ((test["p"] >= PAPER.decision_threshold) != test["label"]).to_numpy()
+
+    def events(self, tau: float = PAPER.tau, split: str = "test") -> BoolArray:
+        """Return which rows of a split are false-confidence events."""
+        part = self.part(split)
+        return self._remembered(
+            ("events", tau, split),
+            lambda: metrics.false_confidence(part["label"].to_numpy(), part["p"].to_numpy(), tau),
+        )
+
+    def score(
+        self, name: str, tau: float = PAPER.tau, split: str = "test", variant: str = ""
+    ) -> FloatArray:
+        """Return a ranker's scores; `variant` names a sweep or ablation at the main threshold."""
+        part = self.part(split)
+        if name == "gated_confidence":
+            confidence = part["confidence"].to_numpy()
+            return np.where(confidence >= tau, 2.0 - confidence, confidence)
+        if variant and name in plan.FAMILY:
+            return part[f"{name}_{variant}"].to_numpy()
+        column = f"learned_t{round(100 * tau)}" if name == "learned" else name
+        return part[column].to_numpy()
+
+    def capture(
+        self, name: str, tau: float = PAPER.tau, split: str = "test", variant: str = "",
+        budget: float = PAPER.main_budget,
+    ) -> float:  # fmt: skip
+        """Return the share of events a ranker finds."""
+        return self._remembered(
+            ("capture", name, tau, split, variant, budget),
+            lambda: metrics.capture_at(
+                self.events(tau, split), self.score(name, tau, split, variant), budget
+            ),
+        )
+
+    def auroc(
+        self, name: str, tau: float = PAPER.tau, split: str = "test", variant: str = ""
+    ) -> float:
+        """Return the FalseConf-AUROC of a ranker."""
+        return self._remembered(
+            ("auroc", name, tau, split, variant),
+            lambda: metrics.fc_auroc(
+                self.events(tau, split), self.score(name, tau, split, variant)
+            ),
+        )
+
+    def choice(self, names: tuple[str, ...], tau: float = PAPER.tau, variant: str = "") -> str:
+        """Return the ranker with the best validation Capture@20, ties by FC-AUROC.
+
+        Without validation events nothing can be chosen, and the first name is taken.
+        """
+
+        def merit(name: str) -> tuple[float, float]:
+            values = (
+                self.capture(name, tau, "validation", variant),
+                self.auroc(name, tau, "validation", variant),
+            )
+            return values if np.isfinite(values).all() else (-np.inf, -np.inf)
+
+        return max(names, key=merit)
+
+    def prior(self, tau: float = PAPER.tau) -> str:
+        """Return the validation-selected prior baseline."""
+        return self.choice(plan.PRIORS, tau)
+
+    def family(self, tau: float = PAPER.tau, variant: str = "") -> str:
+        """Return the validation-selected member of the discrepancy family."""
+        return self.choice(plan.FAMILY, tau, variant)
+
+
+class Study:
+    """All runs of a store that belong to the paper's study."""
+
+    def __init__(self, store: Store, names: Sequence[str] | None = None) -> None:
+        self.store = store
+        there = {key.dataset for key in store.runs()}
+        self.datasets = [name for name in (names or plan.DATASETS) if names or name in there]
+        self.seeds = PAPER.seeds
+        self._runs: dict[RunKey, Run] = {}
+
+    def missing(self) -> list[RunKey]:
+        """Return the runs that the tables need and the store lacks."""
+        done = set(self.store.runs())
+        wanted = [
+            RunKey(name, seed, backbone)
+            for name in self.datasets
+            for seed in self.seeds
+            for backbone in plan.BACKBONES
+        ]
+        return [key for key in wanted if key not in done]
+
+    def selected(self, dataset: str, seed: int) -> str:
+        """Return the candidate with the best out-of-fold AUROC."""
+        merits = {
+            name: float(self._report(dataset, seed, name)["oof_auroc"]) for name in PAPER.candidates
+        }
+        return max(merits, key=lambda name: merits[name])
+
+    def run(self, dataset: str, seed: int, backbone: str | None = None) -> Run:
+        """Return a run, by default of the selected backbone."""
+        key = RunKey(dataset, seed, backbone or self.selected(dataset, seed))
+        if key not in self._runs:
+            self.store.report(key)
+            self._runs[key] = Run(key, self.store.read(key, "rows"), self.store.read(key, "scores"))
+        return self._runs[key]
+
+    def runs(self, dataset: str, backbone: str | None = None) -> list[Run]:
+        """Return the runs of all seeds."""
+        return [self.run(dataset, seed, backbone) for seed in self.seeds]
+
+    def oof_events(self, run: Run, tau: float = PAPER.tau) -> int:
+        """Return how many out-of-fold training rows are events."""
+        oof = self.store.read(run.key, "oof", ["label", "p"])
+        return int(
+            metrics.false_confidence(oof["label"].to_numpy(), oof["p"].to_numpy(), tau).sum()
+        )
+
+    def _report(self, dataset: str, seed: int, backbone: str) -> dict[str, Any]:
+        key = RunKey(dataset, seed, backbone)
+        if not self.store.done(key):
+            raise InputError(f"run {key} is missing: 'bench run' makes it.")
+        return self.store.report(key)

@@ -1,0 +1,39 @@
+"""Build tables and write them in every format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from falcon_discover.bench.contract import evaluation_contract
+from falcon_discover.bench.loading import Study
+from falcon_discover.bench.render import latex, markdown, tidy, wide
+from falcon_discover.bench.store import write_text
+from falcon_discover.bench.tables import TABLES, Table
+from falcon_discover.exceptions import InputError
+
+CONTRACT = "evaluation_contract"
+
+
+def build(study: Study, names: Sequence[str] | None = None) -> dict[str, Table]:
+    """Return tables by label; all if none is named."""
+    makers = {**TABLES, CONTRACT: evaluation_contract}
+    for name in names or []:
+        if name not in makers:
+            raise InputError(f"there is no table {name!r}; choose one of {', '.join(makers)}.")
+    return {name: makers[name](study) for name in names or makers}
+
+
+def write_tables(built: dict[str, Table], study: Study, folder: Path) -> None:
+    """Write each table as Markdown, CSV and LaTeX, and all numbers seed by seed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for label, table in built.items():
+        stem = folder / label.removeprefix("tab:")
+        frame = wide(table)
+        write_text(stem.with_suffix(".md"), f"# {label}\n\n{markdown(frame)}\n")
+        write_text(stem.with_suffix(".csv"), frame.rename_axis("row").to_csv())
+        write_text(stem.with_suffix(".tex"), latex(frame, label) + "\n")
+    lines = pd.concat([tidy(label, table, study.seeds) for label, table in built.items()])
+    write_text(folder / "seed_level.csv", lines.to_csv(index=False))

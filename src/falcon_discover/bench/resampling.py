@@ -1,0 +1,93 @@
+"""Bootstrap and null distributions for the benchmark's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import hypergeom
+
+from falcon_discover.metrics import review_order, review_size
+from falcon_discover.settings import PAPER
+
+FloatArray = npt.NDArray[np.float64]
+SEED = 0
+
+
+def capture_resamples(
+    events: npt.NDArray[np.bool_],
+    scores: Sequence[FloatArray],
+    *,
+    resamples: int = PAPER.bootstrap_resamples,
+    budget: float = PAPER.main_budget,
+    seed: int = SEED,
+) -> FloatArray:
+    """Return Capture@budget of several rankers on the same resampled rows.
+
+    A resample draws n rows with replacement. The ranking of drawn rows is that of the originals,
+    so each ranker is sorted once and a resample only counts how often each row was drawn.
+
+    Returns
+    -------
+    resamples x rankers; NaN where a resample holds no event
+    """
+    n = len(events)
+    size = review_size(n, budget)
+    orders = [review_order(score) for score in scores]
+    rng = np.random.default_rng(seed)
+    out = np.full((resamples, len(scores)), np.nan)
+    for b in range(resamples):
+        drawn = np.bincount(rng.integers(0, n, n), minlength=n)
+        total = int(drawn[events].sum())
+        if not total:
+            continue
+        for i, order in enumerate(orders):
+            counts = drawn[order]
+            before = np.cumsum(counts) - counts
+            reviewed = np.clip(size - before, 0, counts)
+            out[b, i] = reviewed[events[order]].sum() / total
+    return out
+
+
+def seed_interval(values: Sequence[float], *, resamples: int = 10_000) -> tuple[float, float]:
+    """Return the 95 % bootstrap interval of a mean over seeds; NaN where a seed is not defined."""
+    array = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(array).all():
+        return float("nan"), float("nan")
+    rng = np.random.default_rng(SEED)
+    means = array[rng.integers(0, len(array), (resamples, len(array)))].mean(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def null_simulation(
+    splits: Sequence[tuple[int, int]], *, draws: int = PAPER.null_draws, seed: int = SEED
+) -> npt.NDArray[np.int64]:
+    """Return counts of events that random 20 % slices of several splits find together.
+
+    Parameters
+    ----------
+    splits : rows and events of each split
+    """
+    rng = np.random.default_rng(seed)
+    counts = np.zeros(draws, dtype=np.int64)
+    for rows, events in splits:
+        size = review_size(rows, PAPER.main_budget)
+        for b in range(draws):
+            # Drawing the places of the events is the same experiment as drawing the slice, with
+            # fewer numbers: the slice is the first places.
+            places = rng.choice(rows, size=events, replace=False, shuffle=False)
+            counts[b] += (places < size).sum()
+    return counts
+
+
+def null_exact(splits: Sequence[tuple[int, int]]) -> FloatArray:
+    """Return the exact distribution of the same count: a convolution of hypergeometrics."""
+    distribution = np.ones(1)
+    for rows, events in splits:
+        size = review_size(rows, PAPER.main_budget)
+        distribution = np.convolve(
+            distribution, hypergeom.pmf(np.arange(events + 1), rows, events, size)
+        )
+    return distribution

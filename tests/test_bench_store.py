@@ -1,0 +1,162 @@
+"""The runner may die at any moment and may not be alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from falcon_discover import InputError, datasets
+from falcon_discover.bench.store import RunKey, Store, settings_hash
+
+KEY = RunKey("phoneme", 7, "logistic_regression")
+BACKBONES = ("logistic_regression", "xgboost")
+
+# Dies by its own SIGKILL half way through writing a parquet file.
+KILLED_WHILE_WRITING = """
+import os, signal, sys
+import pandas as pd
+from falcon_discover.cli import app
+
+write, left = pd.DataFrame.to_parquet, [int(sys.argv.pop(1))]
+
+def dying(self, path, **options):
+    write(self, path, **options)
+    left[0] -= 1
+    if left[0] == 0:
+        with open(path, "r+b") as file:
+            file.truncate(os.path.getsize(path) // 2)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+pd.DataFrame.to_parquet = dying
+app()
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A folder of data in which `phoneme` is a small planted table."""
+    place = tmp_path_factory.mktemp("data")
+    planted = datasets.make_planted(400, random_state=0)
+    planted.X.assign(target=planted.y).to_parquet(place / "phoneme.parquet")
+    return place
+
+
+def command(store: Path, *words: str) -> list[str]:
+    options = [word for name in BACKBONES for word in ("--backbone", name)]
+    return [
+        "bench", "run", "--store", str(store), "--dataset", "phoneme", "--seed", "7", "--jobs", "1",
+        *options, *words,
+    ]  # fmt: skip
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return os.environ | {"FALCON_DISCOVER_DATA": str(folder)}
+
+
+def run(store: Path, folder: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "falcon_discover", *command(store)],
+        capture_output=True, text=True, env=environment(folder), check=True,
+    )  # fmt: skip
+    return done.stdout
+
+
+def contents(store: Path) -> dict[str, bytes]:
+    """Return the bytes of every visible table."""
+    return {
+        str(path.relative_to(store)): path.read_bytes()
+        for path in sorted(store.glob("*/seed-*/*/*.parquet"))
+        if not path.parent.name.startswith(".")
+    }
+
+
+@pytest.fixture(scope="module")
+def undisturbed(folder, tmp_path_factory) -> dict[str, bytes]:
+    store = tmp_path_factory.mktemp("undisturbed") / "store"
+    assert "2 run(s) done now, 2 of 2" in run(store, folder)
+    assert "0 run(s) done now, 2 of 2" in run(store, folder)
+    return contents(store)
+
+
+@pytest.mark.parametrize("nth_write", [2, 5])
+def test_killed_in_the_middle_of_a_write_it_resumes_to_the_same_bytes(
+    folder, tmp_path, undisturbed, nth_write
+):
+    store = tmp_path / "store"
+    words = [sys.executable, "-c", KILLED_WHILE_WRITING, str(nth_write), *command(store)]
+    killed = subprocess.run(words, capture_output=True, env=environment(folder), check=False)
+    assert killed.returncode == -signal.SIGKILL
+    seen = contents(store)
+    # Three tables a run: the second write dies in the first run, the fifth in the second.
+    assert len(seen) == (0 if nth_write == 2 else 3)
+    assert all(seen[name] == undisturbed[name] for name in seen)
+    left = 2 if nth_write == 2 else 1
+    assert f"{left} run(s) done now, 2 of 2" in run(store, folder)
+    assert contents(store) == undisturbed
+
+
+def test_two_runners_on_one_store_share_the_work(folder, tmp_path, undisturbed):
+    store = tmp_path / "store"
+    words = [sys.executable, "-m", "falcon_discover", *command(store)]
+    pair = [
+        subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment(folder))
+        for _ in range(2)
+    ]
+    outputs = [process.communicate(timeout=120)[0] for process in pair]
+    assert [process.returncode for process in pair] == [0, 0]
+    done = [int(text.split(" run(s) done now")[0]) for text in outputs]
+    assert sum(done) == 2, outputs
+    assert contents(store) == undisturbed
+
+
+def test_a_claimed_run_is_left_alone_and_a_dead_claim_is_not(tmp_path):
+    store = Store(tmp_path, {"a": 1})
+    with store.claim(KEY) as mine, store.claim(KEY) as second:
+        assert mine
+        assert not second
+    with store.claim(KEY) as again:
+        assert again
+
+
+def test_a_run_of_other_settings_is_an_error_that_names_both(tmp_path):
+    Store(tmp_path, {"tau": 0.9, "k": 25})
+    old, new = settings_hash({"tau": 0.9, "k": 25}), settings_hash({"tau": 0.9, "k": 20})
+    with pytest.raises(InputError, match=f"settings {old}.*has {new}.*k: 25 there, 20 here"):
+        Store(tmp_path, {"tau": 0.9, "k": 20})
+
+
+def test_a_run_that_does_not_belong_to_the_store_is_named(tmp_path):
+    store = Store(tmp_path, {"a": 1})
+    store.write(KEY, {"rows": pd.DataFrame({"row": [1]})}, {"oof_auroc": 0.5})
+    path = store.path(KEY) / "report.json"
+    report = json.loads(path.read_text())
+    path.write_text(json.dumps(report | {"settings_hash": "other"}))
+    with pytest.raises(InputError, match=f"run {KEY} was made with settings other, the store says"):
+        store.report(KEY)
+
+
+def test_a_folder_that_is_no_store_is_named(tmp_path):
+    with pytest.raises(InputError, match="is not a benchmark store: 'bench run' makes one"):
+        Store(tmp_path / "nothing")
+
+
+def test_the_report_says_what_was_done(folder, tmp_path):
+    store = tmp_path / "store"
+    run(store, folder)
+    report = Store(store).report(KEY)
+    assert report["settings_hash"] == Store(store).hash
+    assert {"cross-fitting", "refit", "state", "scores"} <= set(report["seconds"])
+    assert report["peak_memory_mb"] > 50
+    assert "scikit-learn" in report["versions"]
+    rows = Store(store).read(KEY, "rows")
+    assert rows["split"].value_counts().to_dict() == {"test": 80, "validation": 40}
+    assert len(Store(store).read(KEY, "oof")) == 280
+    assert np.isfinite(rows.select_dtypes("number").to_numpy()).all()
