@@ -8,14 +8,13 @@ quantity) and prints the means.
 
 from __future__ import annotations
 
-import tomllib
-from importlib.resources import files
 from pathlib import Path
 
 import pandas as pd
 
 from falcon_discover import PAPER, FalconDiscover, datasets, metrics
 from falcon_discover.audit import paper_split
+from falcon_discover.bench.check import paper_values, prototype_values
 
 RESULT = Path(__file__).parents[1] / "results" / "adult_core.csv"
 RANKERS = ("s_stab", "s_disc", "learned", "learned_both", "gated_confidence", "confidence")
@@ -46,17 +45,13 @@ def main() -> None:
     runs = pd.DataFrame([{"seed": seed, **measure(seed)} for seed in PAPER.seeds])
     RESULT.parent.mkdir(exist_ok=True)
     runs.to_csv(RESULT, index=False, float_format="%.6f")
-    values = tomllib.loads(files("falcon_discover.bench").joinpath("paper_values.toml").read_text())
+    printed = paper_values()
     paper = {
-        name: value
-        for table in (
-            "tab:family_ablation",
-            "tab:operational_robustness",
-            "tab:appendix_full_baselines",
-        )
-        for name, value in values[table]["adult"].items()
+        **printed["tab:family_ablation"]["adult"],
+        "events": printed["tab:operational_robustness"]["adult"]["events"],
+        "confidence": printed["tab:appendix_full_baselines"]["confidence"]["adult"],
     }
-    prototype = values["prototype"]["adult"]
+    prototype = prototype_values()["adult"]
     table = pd.DataFrame(
         {"ours": runs.drop(columns="seed").mean(), "paper": paper, "prototype": prototype}
     ).loc[runs.columns[1:]]

@@ -25,11 +25,22 @@ SAMPLE = "other data (a sample of MiniBooNE)"
 NOT_RUN = "not run"
 
 
-def paper_values() -> dict[str, dict[str, dict[str, Any]]]:
+Values = dict[str, dict[str, Any]]
+
+
+def paper_values() -> dict[str, Values]:
     """Return the paper's printed numbers: table, row, column."""
+    return {label: table for label, table in _file().items() if label.startswith("tab:")}
+
+
+def prototype_values() -> Values:
+    """Return what an independent prototype of the paper's protocol measured, by data set."""
+    return _file()["prototype"]
+
+
+def _file() -> dict[str, Values]:
     text = files("falcon_discover.bench").joinpath("paper_values.toml").read_text()
-    values: dict[str, dict[str, dict[str, Any]]] = tomllib.loads(text)
-    return {label: table for label, table in values.items() if label.startswith("tab:")}
+    return tomllib.loads(text)
 
 
 def check(study: Study) -> pd.DataFrame:
@@ -71,7 +82,7 @@ def _is_sample(row: str, column: str) -> bool:
 
 
 def _interval(
-    printed: dict[str, dict[str, dict[str, Any]]], label: str, row: str, column: str
+    printed: dict[str, Values], label: str, row: str, column: str
 ) -> tuple[float, float] | None:
     if label != MAIN:
         return None
