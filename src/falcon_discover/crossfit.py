@@ -90,7 +90,7 @@ def cross_fit(estimator: Any, table: Table, labels: Labels, folds: Folds) -> Cro
 
     def fitted(rows: IntArray | slice, what: str) -> Probe:
         progress.step(f"{name}: {what}")
-        model = clone(estimator)
+        model = _fresh(estimator)
         with interrupt_after(model):
             model.fit(take_rows(table.native, rows), targets[rows])
         return probe(model, labels.positive)
@@ -105,7 +105,7 @@ def cross_fit(estimator: Any, table: Table, labels: Labels, folds: Folds) -> Cro
         folds, p, lambda rows: fitted(rows, "reference scores"), table.take
     )
     progress.step(f"{name}: refit")
-    model = clone(estimator)
+    model = _fresh(estimator)
     with interrupt_after(model):
         model.fit(table.native, targets)
     auroc = float(roc_auc_score(labels.codes, p))
@@ -119,6 +119,15 @@ def cross_fit(estimator: Any, table: Table, labels: Labels, folds: Folds) -> Cro
         {name: auroc},
         {name: p},
     )
+
+
+def _fresh(estimator: Any) -> Any:
+    """Return an unfitted copy."""
+    try:
+        return clone(estimator)
+    except RuntimeError:
+        # CatBoost copies a list of categorical columns, which scikit-learn takes for a fault.
+        return type(estimator)(**estimator.get_params(deep=False))
 
 
 def _reference_scores(

@@ -272,9 +272,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         # Our own part works with gaps; whether the whole does depends on the base model.
-        tags.input_tags.allow_nan = (
-            self._is_library or get_tags(self.estimator).input_tags.allow_nan
-        )
+        tags.input_tags.allow_nan = self._is_library or _allows_gaps(self.estimator)
         tags.transformer_tags.preserves_dtype = []
         tags.input_tags.categorical = True
         tags.input_tags.string = True
@@ -345,6 +343,14 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
             return
         with threadpool_limits(limits=effective_n_jobs(self.n_jobs)):
             yield
+
+
+def _allows_gaps(model: Any) -> bool:
+    try:
+        return bool(get_tags(model).input_tags.allow_nan)
+    except AttributeError:
+        # A model from outside scikit-learn: let it decide for itself.
+        return True
 
 
 def discover(

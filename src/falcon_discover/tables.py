@@ -89,6 +89,8 @@ def _as_pandas(X: Any) -> tuple[Any, pd.DataFrame, pd.Index]:
     if isinstance(X, pd.DataFrame):
         _check_names(X.columns)
     eager = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
+        raise InputError("X is a lazy frame, whose rows are not there yet: call collect() on it.")
     if not isinstance(eager, nw.DataFrame):
         array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
         frame = pd.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])])
@@ -131,7 +133,13 @@ def _kind_of(column: pd.Series) -> Kind:
 
 def _canonical(column: pd.Series, name: str, kind: Kind, *, fixed: bool) -> npt.NDArray[Any]:
     if kind == "categorical":
-        return _as_text(column)
+        try:
+            return _as_text(column)
+        except TypeError as error:
+            raise InputError(
+                f"column {name!r} holds values that are neither numbers, texts nor dates "
+                f"({error}): turn it into columns of those, or leave it out."
+            ) from error
     try:
         if kind == "datetime":
             return _as_seconds(column)

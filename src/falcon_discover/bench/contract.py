@@ -55,7 +55,7 @@ def evaluation_contract(study: Study) -> Table:
 
 
 def _means(study: Study, table: str) -> dict[tuple[str, str], float]:
-    return {(cell.row, cell.column): cell.mean for cell in TABLES[table](study)}
+    return {(cell.row, cell.column): cell.mean for cell in study.once(table, TABLES[table])}
 
 
 def _profile(runs: list[Run]) -> list[str]:

@@ -130,6 +130,13 @@ class Study:
         self.datasets = [name for name in (names or plan.DATASETS) if names or name in there]
         self.seeds = PAPER.seeds
         self._runs: dict[RunKey, Run] = {}
+        self._tables: dict[str, Any] = {}
+
+    def once(self, label: str, make: Callable[[Study], Any]) -> Any:
+        """Return a table, made when it is first asked for."""
+        if label not in self._tables:
+            self._tables[label] = make(self)
+        return self._tables[label]
 
     def missing(self) -> list[RunKey]:
         """Return the runs that the tables need and the store lacks."""

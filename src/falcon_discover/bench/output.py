@@ -23,7 +23,7 @@ def build(study: Study, names: Sequence[str] | None = None) -> dict[str, Table]:
     for name in names or []:
         if name not in makers:
             raise InputError(f"there is no table {name!r}; choose one of {', '.join(makers)}.")
-    return {name: makers[name](study) for name in names or makers}
+    return {name: study.once(name, makers[name]) for name in names or makers}
 
 
 def write_tables(built: dict[str, Table], study: Study, folder: Path) -> None:
