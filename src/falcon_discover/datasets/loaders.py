@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -87,9 +88,12 @@ def fetch(name: str) -> Path:
             + "."
         )
     try:
-        X, y = fetch_openml(
-            data_id=known.openml_id, as_frame=True, return_X_y=True, parser="auto", n_retries=1
-        )
+        with warnings.catch_warnings():
+            # The error below says all there is to say.
+            warnings.filterwarnings("ignore", message="A network error occurred")
+            X, y = fetch_openml(
+                data_id=known.openml_id, as_frame=True, return_X_y=True, parser="auto", n_retries=1
+            )
     except Exception as error:  # whatever the network layer raises, the user needs the same advice
         raise InputError(
             f"data set {name!r} is not on this machine and OpenML did not answer "
