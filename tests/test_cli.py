@@ -27,6 +27,15 @@ def run(*words: object, code: int = 0):
     return result
 
 
+def strict_json(text: str):
+    """Parse JSON, refusing NaN, which no other language can read."""
+
+    def refuse(constant):
+        raise AssertionError(f"{constant} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder with the same table as CSV, parquet and Feather, and a model file."""
@@ -58,7 +67,7 @@ def test_audit_of_predictions_reads_every_format(folder, tmp_path, ending):
         "audit", folder / f"table.{ending}", "--target", "outcome", "--proba", "score",
         "--id", "key", "--out", tmp_path,
     )  # fmt: skip
-    summary = json.loads((tmp_path / "summary.json").read_text())
+    summary = strict_json((tmp_path / "summary.json").read_text())
     assert summary["evaluation"]["verdict"] in result.stdout
     assert summary["how"]["mode"] == "predictions only"
     review = pd.read_parquet(tmp_path / "review.parquet")
@@ -143,6 +152,10 @@ def test_the_positive_label_may_be_the_smaller_one(folder, tmp_path):
         (
             ["{}/table.csv", "--target", "outcome", "--proba", "score", "--tau", "90"],
             "tau is 90.0: a confidence lies between 0.5 and 1",
+        ),
+        (
+            ["{}/table.csv", "--target", "outcome", "--proba", "score", "--positive", "maybe"],
+            "--positive is 'maybe', but the labels are 'no' and 'yes'.",
         ),
         (
             ["{}/table.csv", "--target", "key", "--proba", "score"],

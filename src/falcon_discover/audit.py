@@ -18,7 +18,7 @@ from falcon_discover.discovery import Discovery
 from falcon_discover.estimator import FalconDiscover, discover
 from falcon_discover.exceptions import InputError
 from falcon_discover.regions.clusters import RegionSet
-from falcon_discover.results import Evaluation
+from falcon_discover.results import Evaluation, records
 from falcon_discover.settings import PAPER
 from falcon_discover.tables import IntArray, Labels
 
@@ -113,7 +113,7 @@ def run(data: pd.DataFrame, question: Question, *, name: str) -> Audit:
         "how": how,
         "settings": {key: getattr(question, key) for key in ("tau", "budget", "ranker", "seed")},
         "evaluation": evaluation.to_dict(),
-        "regions": found.regions.frame().to_dict("records"),
+        "regions": records(found.regions.frame()),
         "notes": list(dict.fromkeys(str(warning.message) for warning in caught)),
         "versions": {package: version(package) for package in VERSIONS},
         "seconds": round(time.perf_counter() - started, 2),
@@ -129,7 +129,13 @@ def _audit_predictions(
 ) -> Findings:
     p = data[question.proba].to_numpy(dtype=np.float64)
     labels = Labels.from_input(y)
-    if question.positive is not None and str(labels.classes[0]) == question.positive:
+    names = [str(label) for label in labels.classes]
+    if question.positive is not None and question.positive not in names:
+        raise InputError(
+            f"--positive is {question.positive!r}, but the labels are {names[0]!r} and "
+            f"{names[1]!r}."
+        )
+    if question.positive == names[0]:
         p = 1.0 - p
     found = discover(
         X,

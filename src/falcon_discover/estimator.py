@@ -141,7 +141,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
         table = self._table(X, reset=True)
         labels = Labels.from_input(y)
         check_lengths(table, labels, "X", "y")
-        calibration = self._calibration_input(X_cal, y_cal, labels)
+        calibration = self._calibration_input(X_cal, y_cal, table, labels)
         self.classes_ = labels.classes
         seed = resolved_seed(self.random_state)
         measure = Measure(self.n_neighbors, self.n_mix_neighbors, tuple(self.mix), seed)
@@ -299,17 +299,17 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
         return table
 
     def _calibration_input(
-        self, X_cal: Any, y_cal: Any, labels: Labels
+        self, X_cal: Any, y_cal: Any, table: Table, labels: Labels
     ) -> tuple[Table, Labels] | None:
         if X_cal is None and y_cal is None:
             return None
         if X_cal is None or y_cal is None:
             raise InputError("X_cal and y_cal belong together: give both or neither.")
         validate_data(self, X_cal, reset=False, skip_check_array=True)
-        table = Table.from_input(X_cal)
+        rows = Table.from_input(X_cal, table.kinds)
         known = Labels.from_input(y_cal, labels.classes)
-        check_lengths(table, known, "X_cal", "y_cal")
-        return table, known
+        check_lengths(rows, known, "X_cal", "y_cal")
+        return rows, known
 
     def _new_rows(self, X: Any, *, warn: bool = True) -> Table:
         check_is_fitted(self)

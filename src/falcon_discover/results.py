@@ -77,8 +77,8 @@ class Evaluation:
             "tau": self.tau,
             "verdict": self.verdict(),
             "model": {name: _plain(value) for name, value in self.model.items()},
-            "captures": _records(self.captures),
-            "rankings": _records(self.rankings),
+            "captures": records(self.captures),
+            "rankings": records(self.rankings),
         }
 
     def to_json(self) -> str:
@@ -201,7 +201,8 @@ def _model(state: State, codes: npt.NDArray[np.int8]) -> dict[str, float]:
     }
 
 
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return rows as plain dicts, with None for what is not defined."""
     return [
         {name: _plain(value) for name, value in row.items()} for row in frame.to_dict("records")
     ]
