@@ -343,6 +343,8 @@ def test_ctrl_c_half_way_leaves_nothing_and_says_so(tmp_path):
         stdout=subprocess.PIPE,
         text=True,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
+        # A job in the background may have been started deaf to Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     time.sleep(10)
     assert run.poll() is None, "the demo ended before it could be interrupted"

@@ -17,7 +17,8 @@ def interrupt_after(model: Any) -> Iterator[None]:
     the process dies of a corrupted heap, so it is held back until the fit returns.
     """
     fragile = type(model).__module__.startswith("xgboost")
-    if not fragile or threading.current_thread() is not threading.main_thread():
+    listening = signal.getsignal(signal.SIGINT) != signal.SIG_IGN
+    if not (fragile and listening and threading.current_thread() is threading.main_thread()):
         yield
         return
     waiting: list[int] = []
