@@ -55,6 +55,15 @@ RANKINGS = {
 }
 
 
+def report(auroc: float) -> dict:
+    return {
+        "oof_auroc": auroc,
+        "seconds": {"refit": 1.5, "state": 0.5},
+        "peak_memory_mb": 100,
+        "versions": {"numpy": "1"},
+    }
+
+
 def write_run(store: Store, key: RunKey, *, auroc: float) -> None:
     rows = pd.DataFrame({"row": np.arange(2 * N), "split": ["validation"] * N + ["test"] * N})
     rows["label"] = np.tile(LABEL, 2)
@@ -84,7 +93,7 @@ def write_run(store: Store, key: RunKey, *, auroc: float) -> None:
     scores["w_cal"] = 1.0
     scores["region"] = np.tile([1, 1, 2, 2, 2, 2, 3, 3, 3, 3], 2)
     oof = pd.DataFrame({"row": np.arange(40), "label": 1, "fold": 0, "p": 0.05})
-    store.write(key, {"rows": rows, "scores": scores, "oof": oof}, {"oof_auroc": auroc})
+    store.write(key, {"rows": rows, "scores": scores, "oof": oof}, report(auroc))
 
 
 @pytest.fixture(scope="module")
@@ -289,7 +298,7 @@ def test_files_in_three_formats_are_the_same_bytes_twice(study, tmp_path):
     for place in ("one", "two"):
         write_tables(build(study), study, tmp_path / place)
     files = sorted(path.name for path in (tmp_path / "one").iterdir())
-    assert len(files) == 3 * (len(TABLES) + 1) + 1
+    assert len(files) == 3 * (len(TABLES) + 1) + 2
     for name in files:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 

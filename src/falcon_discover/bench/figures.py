@@ -98,16 +98,32 @@ def _regions(study: Study, name: str, axes: Any) -> None:
         # A cloud of some hundred points shows the shape as well as all of them.
         rows = rows[:: max(1, len(rows) // 400)]
         axes.scatter(
-            test["support"].iloc[rows], test["mean_drift"].iloc[rows], s=5, alpha=0.4, color=colour,
-            label=f"region {number}: {100 * held:.0f} % of the errors", linewidths=0,
-        )  # fmt: skip
+            test["confidence"].iloc[rows],
+            test["mean_drift"].iloc[rows],
+            s=5,
+            alpha=0.5,
+            color=colour,
+            label=f"region {number}: {100 * held:.0f} % of the errors",
+            linewidths=0,
+        )
     axes.scatter(
-        test["support"][events], test["mean_drift"][events], s=22, facecolors="none",
-        edgecolors="black", linewidths=0.7, label="confident error",
-    )  # fmt: skip
-    axes.set(xlabel="support", ylabel="mean drift")
+        test["confidence"][events],
+        test["mean_drift"][events],
+        s=22,
+        facecolors="none",
+        edgecolors="black",
+        linewidths=0.7,
+        label="confident error",
+    )
+    axes.axvline(PAPER.tau, color="0.7", linewidth=0.8, zorder=0)
+    axes.set(xlabel="confidence", ylabel="mean drift")
     axes.set_yscale("symlog", linthresh=0.01)
-    axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    axes.set_ylim(bottom=0)
+    legend = axes.legend(
+        fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5), markerscale=2
+    )
+    for handle in legend.legend_handles:
+        handle.set_alpha(1)
 
 
 def _weighting(study: Study, name: str, axes: Any) -> None:

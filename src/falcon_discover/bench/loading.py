@@ -138,16 +138,19 @@ class Study:
             self._tables[label] = make(self)
         return self._tables[label]
 
-    def missing(self) -> list[RunKey]:
-        """Return the runs that the tables need and the store lacks."""
-        done = set(self.store.runs())
-        wanted = [
+    def wanted(self) -> list[RunKey]:
+        """Return the runs that the tables need."""
+        return [
             RunKey(name, seed, backbone)
             for name in self.datasets
             for seed in self.seeds
             for backbone in plan.BACKBONES
         ]
-        return [key for key in wanted if key not in done]
+
+    def missing(self) -> list[RunKey]:
+        """Return the needed runs that the store lacks."""
+        done = set(self.store.runs())
+        return [key for key in self.wanted() if key not in done]
 
     def selected(self, dataset: str, seed: int) -> str:
         """Return the candidate with the best out-of-fold AUROC."""

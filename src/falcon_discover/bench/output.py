@@ -35,5 +35,26 @@ def write_tables(built: dict[str, Table], study: Study, folder: Path) -> None:
         write_text(stem.with_suffix(".md"), f"# {label}\n\n{markdown(frame)}\n")
         write_text(stem.with_suffix(".csv"), frame.rename_axis("row").to_csv())
         write_text(stem.with_suffix(".tex"), latex(frame, label) + "\n")
+    write_text(folder / "runs.csv", runs_frame(study).to_csv(index=False))
     lines = pd.concat([tidy(label, table, study.seeds) for label, table in built.items()])
     write_text(folder / "seed_level.csv", lines.to_csv(index=False))
+
+
+def runs_frame(study: Study) -> pd.DataFrame:
+    """Return one line per run: its out-of-fold AUROC, seconds, peak memory and versions."""
+    lines = []
+    for key in study.wanted():
+        report = study.store.report(key)
+        lines.append(
+            {
+                "dataset": key.dataset,
+                "seed": key.seed,
+                "backbone": key.backbone,
+                "oof_auroc": f"{report['oof_auroc']:.6f}",
+                "seconds": f"{sum(report['seconds'].values()):.1f}",
+                "peak_memory_mb": report["peak_memory_mb"],
+                "settings_hash": report["settings_hash"],
+                "versions": " ".join(f"{n}=={v}" for n, v in report["versions"].items()),
+            }
+        )
+    return pd.DataFrame(lines)
