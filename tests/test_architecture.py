@@ -37,6 +37,7 @@ ROOMS = (
     "discovery",
     "checks",
     "estimator",
+    "predictions",
     "files",
     "audit",
     "bench",
@@ -89,7 +90,7 @@ def test_no_module_has_outgrown_its_room():
     long = {
         path.name: lines
         for path in ROOT.rglob("*.py")
-        if (lines := len(path.read_text().splitlines())) > 420
+        if (lines := len(path.read_text().splitlines())) > 400
     }
     assert long == {}
 

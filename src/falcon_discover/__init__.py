@@ -10,7 +10,8 @@ from falcon_discover.settings import PAPER
 if TYPE_CHECKING:
     from falcon_discover import datasets
     from falcon_discover.discovery import Discovery
-    from falcon_discover.estimator import FalconDiscover, discover
+    from falcon_discover.estimator import FalconDiscover
+    from falcon_discover.predictions import discover
 
 __version__ = "0.1.0"
 __all__ = [
@@ -28,7 +29,7 @@ __all__ = [
 _LAZY = {
     "Discovery": "falcon_discover.discovery",
     "FalconDiscover": "falcon_discover.estimator",
-    "discover": "falcon_discover.estimator",
+    "discover": "falcon_discover.predictions",
     "datasets": "falcon_discover.datasets",
 }
 

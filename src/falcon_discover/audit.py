@@ -15,8 +15,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 
 from falcon_discover.discovery import Discovery
-from falcon_discover.estimator import FalconDiscover, discover
+from falcon_discover.estimator import FalconDiscover
 from falcon_discover.exceptions import InputError
+from falcon_discover.predictions import discover
 from falcon_discover.regions.clusters import RegionSet
 from falcon_discover.results import Evaluation, records
 from falcon_discover.settings import PAPER

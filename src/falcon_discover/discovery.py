@@ -14,7 +14,7 @@ import pandas as pd
 from falcon_discover import progress, rankers
 from falcon_discover.exceptions import DataWarning, InputError
 from falcon_discover.metrics import false_confidence
-from falcon_discover.rankers.training import TrainingRows
+from falcon_discover.rankers.training import TrainingRows, check_labels
 from falcon_discover.reasons import review_list
 from falcon_discover.regions.clusters import RegionSet
 from falcon_discover.results import Evaluation, evaluate
@@ -67,7 +67,7 @@ class Discovery:
         checked = rankers.make(ranker)
         if isinstance(checked, rankers.Ranker):
             checked.check(rows.oof.state)
-        rows.source(getattr(checked, "labels", None))
+        check_labels(getattr(checked, "labels", None), has_validation=rows.validation is not None)
         progress.expect(1)
         progress.step("regions")
         state, codes = rows.oof.state, rows.oof.codes

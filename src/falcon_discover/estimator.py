@@ -17,11 +17,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from falcon_discover import backbones, progress
+from falcon_discover import backbones, progress, rankers
 from falcon_discover.checks import (
     check_lengths,
     check_parameters,
-    positive_scores,
     resolved_seed,
     warn_few_rows,
 )
@@ -34,13 +33,12 @@ from falcon_discover.crossfit import (
 )
 from falcon_discover.discovery import Discovery, signal_frame
 from falcon_discover.exceptions import DataWarning, InputError
-from falcon_discover.rankers.training import LabelledState, TrainingRows
+from falcon_discover.rankers.training import LabelledState, TrainingRows, check_labels
 from falcon_discover.results import Evaluation
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.state import SIGNALS, Measure, State
 from falcon_discover.tables import FloatArray, IntArray, Labels, Table
-from falcon_discover.view import TransformedView
 
 # Two rows closer than this are the same row (float32 coordinates).
 DUPLICATE_DISTANCE = 1e-6
@@ -138,6 +136,9 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
             n_mix_neighbors=self.n_mix_neighbors,
             n_regions=self.n_regions,
         )
+        # Fitting may take minutes: what can be wrong with the ranker is said before.
+        ranker = rankers.make(self.ranker)
+        check_labels(getattr(ranker, "labels", None), has_validation=X_cal is not None)
         table = self._table(X, reset=True)
         labels = Labels.from_input(y)
         check_lengths(table, labels, "X", "y")
@@ -351,66 +352,3 @@ def _allows_gaps(model: Any) -> bool:
     except AttributeError:
         # A model from outside scikit-learn: let it decide for itself.
         return True
-
-
-def discover(
-    X: Any,
-    y: Any,
-    proba: npt.ArrayLike,
-    *,
-    tau: float = PAPER.tau,
-    ranker: Any = "auto",
-    n_neighbors: int = PAPER.n_neighbors,
-    cv: Any = PAPER.n_folds,
-    n_regions: int = PAPER.n_regions,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-) -> Discovery:
-    """Audit predictions without the model that made them.
-
-    Parameters
-    ----------
-    X, y : labelled rows the model was not trained on
-    proba : the model's positive-class scores, or its two columns of probabilities in the order of
-        the sorted labels
-    tau, ranker, n_neighbors, cv, n_regions, random_state, n_jobs : as in `FalconDiscover`
-
-    Returns
-    -------
-    Discovery, which prints itself; the stability signals are absent
-
-    Examples
-    --------
-    >>> from falcon_discover import datasets, discover
-    >>> planted = datasets.make_planted(500, random_state=0)
-    >>> found = discover(planted.X, planted.y, planted.proba, random_state=0)
-    >>> found.review(budget=0.01)["confidence"].ge(0.90).all()
-    np.True_
-    """
-    check_parameters(tau=tau, n_neighbors=n_neighbors, n_regions=n_regions)
-    table, labels = Table.from_input(X), Labels.from_input(y)
-    check_lengths(table, labels, "X", "y")
-    p = positive_scores(proba, len(table))
-    seed = resolved_seed(random_state)
-    folds = make_folds(cv, labels, seed)
-    warn_few_rows(folds, n_neighbors)
-    TransformedView().fit(table).warn_odd_columns(table)
-    state = Measure(n_neighbors, seed=seed).cross_fitted_state(
-        table,
-        labels.codes,
-        p,
-        np.tile(p, (len(folds), 1)),
-        folds,
-        [None] * len(folds),
-        own_view=False,
-        n_jobs=n_jobs,
-    )
-    return Discovery.of_training_rows(
-        TrainingRows(LabelledState(state, labels.codes)),
-        classes=labels.classes,
-        index=table.index,
-        tau=tau,
-        ranker=ranker,
-        n_regions=n_regions,
-        seed=seed,
-    )

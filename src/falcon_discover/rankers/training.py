@@ -15,6 +15,15 @@ from falcon_discover.signals.state import State
 from falcon_discover.tables import BoolArray, FloatArray
 
 
+def check_labels(labels: str | None, *, has_validation: bool) -> None:
+    """Raise if a ranker's label source needs validation rows and there are none."""
+    if labels in ("validation", "both") and not has_validation:
+        raise InputError(
+            f"the ranker takes its labels from {labels!r}, and there are no validation "
+            "rows: give fit X_cal and y_cal, or use 'learned_oof'."
+        )
+
+
 @dataclass(frozen=True)
 class LabelledState:
     """A state whose labels are known."""
@@ -38,11 +47,8 @@ class TrainingRows:
         """Return the rows that a label source names."""
         if labels is None or labels == "oof":
             return self.oof
-        if self.validation is None:
-            raise InputError(
-                f"the ranker takes its labels from {labels!r}, and there are no validation "
-                "rows: give fit X_cal and y_cal, or use 'learned_oof'."
-            )
+        check_labels(labels, has_validation=self.validation is not None)
+        assert self.validation is not None
         if labels == "validation":
             return self.validation
         return LabelledState(
