@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from falcon_discover.bench import plan
 from falcon_discover.bench.check import paper_values
 
 ROOT = Path(__file__).parents[1]
@@ -39,10 +40,41 @@ def adult_table() -> str:
     return "\n".join(lines)
 
 
+def main_table() -> str:
+    """Return the main result as Markdown: Capture@20 at tau 0.90, paper beside ours."""
+    lines = pd.read_csv(ROOT / "results" / "tables" / "seed_level.csv")
+    wanted = lines["table"].isin(["tab:main_discrepancy_family", "tab:operational_robustness"])
+    numbers = lines[wanted].assign(value=pd.to_numeric(lines["value"], errors="coerce"))
+    means = numbers.groupby(["row", "column"])["value"].mean()
+    printed = paper_values()["tab:main_discrepancy_family"]
+    rows = [
+        "| data set | confident errors | best prior: ours (paper) | best family: ours (paper) "
+        "| **gated confidence** |",
+        "|---|---|---|---|---|",
+    ]
+    for name in plan.DATASETS:
+        paper = printed.get(name)
+        cells = [plan.TITLES[name], f"{means[name, 'events']:.1f}"]
+        for column in ("prior_cap20", "family_cap20"):
+            theirs = "other data" if paper is None else f"{paper[column]:.3f}"
+            cells.append(f"{means[name, column]:.3f} ({theirs})")
+        rows.append(f"| {' | '.join(cells)} | **{means[name, 'gated_cap20']:.3f}** |")
+    return "\n".join(rows)
+
+
+TABLES = {"adult": adult_table, "main": main_table}
+
+
 def filled(text: str) -> str:
-    """Return the README's text with the table between its marks renewed."""
-    marks = r"(<!-- adult:begin -->\n).*?(<!-- adult:end -->)"
-    return re.sub(marks, lambda m: f"{m[1]}{adult_table()}\n{m[2]}", text, flags=re.DOTALL)
+    """Return a text with every marked table renewed."""
+    for name, make in TABLES.items():
+        marks = rf"(<!-- {name}:begin -->\n).*?(<!-- {name}:end -->)"
+        if re.search(marks, text, flags=re.DOTALL):
+            body = make()
+            text = re.sub(
+                marks, lambda m, body=body: f"{m[1]}{body}\n{m[2]}", text, flags=re.DOTALL
+            )
+    return text
 
 
 if __name__ == "__main__":

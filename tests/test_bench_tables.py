@@ -249,9 +249,12 @@ def test_null_concentration(study):
     table = cells(study, "tab:null_concentration")
     assert table["adult", "observed"].mean == pytest.approx(2 / 3)
     assert table["adult", "null_mean"].mean == pytest.approx(0.2, abs=0.01)
-    # Eight of twelve events in four slices of two of ten rows.
-    p = table["adult", "p_exact"].mean
-    assert p == pytest.approx(table["adult", "p_simulated"].mean, abs=3 * np.sqrt(p / 1e4) + 1e-4)
+    # Two or three of three events among two of ten rows: C(3,2) / C(10,2).
+    assert table["adult", "p_exact"].mean == pytest.approx(3 / 45)
+    error = np.sqrt(3 / 45 / PAPER.null_draws)
+    assert table["adult", "p_simulated"].numbers == pytest.approx([3 / 45] * 4, abs=3 * error)
+    # Eight of twelve in four such slices is possible only with two in each.
+    assert table["adult", "p_exact_pooled"].mean == pytest.approx((3 / 45) ** 4)
 
 
 def test_contract(study):

@@ -4,7 +4,7 @@ Four conditions, all against the validation-selected prior: FalseConf-AUROC impr
 improves, the gain is positive at every threshold, and the leading region has a discrepancy profile
 (less support or agreement, or more instability, than the other eligible rows, in every seed). The
 claim is supported if all hold, falsified if neither ranking figure improves or if random slices
-catch as much (exact p above 0.05), and weakened otherwise. Gated confidence stands beside it,
+catch as much (exact p of all seeds together above 0.05), and weakened otherwise. Gated confidence stands beside it,
 since it needs neither labels nor a state.
 """
 
@@ -36,13 +36,13 @@ def evaluation_contract(study: Study) -> Table:
             "stable_over_thresholds": stable,
             "region_has_a_profile": bool(profile),
         }
-        diffuse = null[name, "p_exact"] > 0.05
+        diffuse = null[name, "p_exact_pooled"] > 0.05
         cells += [Cell(name, key, text=_word(value)) for key, value in conditions.items()]
         cells += [
             Cell(name, "profile", text=", ".join(profile) or "none"),
             Cell(name, "delta_auroc", (main[name, "delta_auroc"],)),
             Cell(name, "delta_cap20", (main[name, "delta_cap20"],)),
-            Cell(name, "p_exact", (null[name, "p_exact"],)),
+            Cell(name, "p_exact_pooled", (null[name, "p_exact_pooled"],)),
             Cell(name, "verdict", text=_verdict(conditions, diffuse=diffuse)),
             per_seed(
                 name,

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from falcon_discover import metrics
 from falcon_discover.bench.loading import Study
 from falcon_discover.bench.resampling import capture_resamples, null_exact, null_simulation
-from falcon_discover.bench.tables.cells import Cell, Table, chosen_names, per_seed
-from falcon_discover.settings import PAPER
+from falcon_discover.bench.tables.cells import Cell, Table, chosen_names, found, per_seed
 
 
 def interval_summary(study: Study) -> Table:
@@ -36,25 +34,32 @@ def interval_summary(study: Study) -> Table:
 
 
 def null_concentration(study: Study) -> Table:
-    """Return the family's Capture@20 against random slices: simulated, and exactly."""
+    """Return the family's Capture@20 against random slices of the same split.
+
+    Per seed: the null's mean and 95 % interval, and the chance of catching as much at random,
+    simulated and exactly. Pooled: the same chance for the events of all seeds together.
+    """
     cells = []
     for name in study.datasets:
         runs = study.runs(name)
+        seeds = [_null_of(run) for run in runs]
         splits = [(len(run.events()), int(run.events().sum())) for run in runs]
-        total = sum(events for _, events in splits)
-        found = sum(
-            metrics.fc_count_at(run.events(), run.score(run.family()), PAPER.main_budget)
-            for run in runs
-        )
-        null = null_simulation(splits)
-        exact = null_exact(splits)
-        low, high = np.quantile(null, [0.025, 0.975]) / total if total else (np.nan, np.nan)
-        cells += [
-            per_seed(name, "observed", runs, lambda r: r.capture(r.family())),
-            Cell(name, "null_mean", (float(null.mean() / total) if total else np.nan,)),
-            Cell(name, "null_low", (float(low),)),
-            Cell(name, "null_high", (float(high),)),
-            Cell(name, "p_simulated", (float((1 + (null >= found).sum()) / (1 + len(null))),)),
-            Cell(name, "p_exact", (float(exact[found:].sum()),)),
-        ]
+        together = sum(int(found(run, run.family())) for run in runs)
+        cells.append(per_seed(name, "observed", runs, lambda r: r.capture(r.family())))
+        cells += [Cell(name, key, tuple(seed[key] for seed in seeds)) for key in seeds[0]]
+        cells.append(Cell(name, "p_exact_pooled", (float(null_exact(splits)[together:].sum()),)))
     return cells
+
+
+def _null_of(run: Run) -> dict[str, float]:
+    events = int(run.events().sum())
+    keys = ("null_mean", "null_low", "null_high", "p_simulated", "p_exact")
+    if not events:
+        return dict.fromkeys(keys, float("nan"))
+    split = [(len(run.events()), events)]
+    caught = int(found(run, run.family()))
+    null = null_simulation(split, seed=run.key.seed)
+    low, high = np.quantile(null, [0.025, 0.975]) / events
+    chance = (1 + (null >= caught).sum()) / (1 + len(null))
+    exact = null_exact(split)[caught:].sum()
+    return dict(zip(keys, (null.mean() / events, low, high, chance, exact), strict=True))
