@@ -4,8 +4,8 @@ Four conditions, all against the validation-selected prior: FalseConf-AUROC impr
 improves, the gain is positive at every threshold, and the leading region has a discrepancy profile
 (less support or agreement, or more instability, than the other eligible rows, in every seed). The
 claim is supported if all hold, falsified if neither ranking figure improves or if random slices
-catch as much (exact p of all seeds together above 0.05), and weakened otherwise. Gated confidence stands beside it,
-since it needs neither labels nor a state.
+catch as much (exact p of all seeds together above 0.05), and weakened otherwise. Gated confidence
+stands beside it, since it needs neither labels nor a state.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from falcon_discover.bench.loading import Study
+from falcon_discover.bench.loading import Run, Study
 from falcon_discover.bench.resampling import capture_resamples, null_exact, null_simulation
 from falcon_discover.bench.tables.cells import Cell, Table, chosen_names, found, per_seed
 
