@@ -23,6 +23,14 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 
+ROWS = ["row", "split", "label", "p", "confidence"]
+SCORES = [
+    "row",
+    *(name for name in (*plan.FAMILY, *plan.PRIORS, "failure") if name != "learned"),
+    *(f"learned_t{round(100 * tau)}" for tau in PAPER.taus),
+]
+
+
 class Run:
     """One stored run: labels, scores and choices on its validation and test rows."""
 
@@ -131,6 +139,7 @@ class Study:
         self.seeds = PAPER.seeds
         self._runs: dict[RunKey, Run] = {}
         self._tables: dict[str, Any] = {}
+        self._reports: dict[RunKey, dict[str, Any]] = {}
 
     def once(self, label: str, make: Callable[[Study], Any]) -> Any:
         """Return a table, made when it is first asked for."""
@@ -161,10 +170,15 @@ class Study:
 
     def run(self, dataset: str, seed: int, backbone: str | None = None) -> Run:
         """Return a run, by default of the selected backbone."""
-        key = RunKey(dataset, seed, backbone or self.selected(dataset, seed))
+        selected = self.selected(dataset, seed)
+        key = RunKey(dataset, seed, backbone or selected)
         if key not in self._runs:
-            self.store.report(key)
-            self._runs[key] = Run(key, self.store.read(key, "rows"), self.store.read(key, "scores"))
+            self._report(dataset, seed, key.backbone)
+            # Ablations, sweeps, regions and calibration are shown for the selected backbone only.
+            rows, scores = (None, None) if key.backbone == selected else (ROWS, SCORES)
+            self._runs[key] = Run(
+                key, self.store.read(key, "rows", rows), self.store.read(key, "scores", scores)
+            )
         return self._runs[key]
 
     def runs(self, dataset: str, backbone: str | None = None) -> list[Run]:
@@ -180,6 +194,8 @@ class Study:
 
     def _report(self, dataset: str, seed: int, backbone: str) -> dict[str, Any]:
         key = RunKey(dataset, seed, backbone)
-        if not self.store.done(key):
-            raise InputError(f"run {key} is missing: 'bench run' makes it.")
-        return self.store.report(key)
+        if key not in self._reports:
+            if not self.store.done(key):
+                raise InputError(f"run {key} is missing: 'bench run' makes it.")
+            self._reports[key] = self.store.report(key)
+        return self._reports[key]

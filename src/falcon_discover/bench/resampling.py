@@ -74,11 +74,12 @@ def null_simulation(
     counts = np.zeros(draws, dtype=np.int64)
     for rows, events in splits:
         size = review_size(rows, PAPER.main_budget)
-        for b in range(draws):
-            # Drawing the places of the events is the same experiment as drawing the slice, with
-            # fewer numbers: the slice is the first places.
-            places = rng.choice(rows, size=events, replace=False, shuffle=False)
-            counts[b] += (places < size).sum()
+        found = np.zeros(draws, dtype=np.int64)
+        for placed in range(events):
+            # Put the events one after another into the places that are left: each falls into the
+            # slice with the share of places that the slice still has.
+            found += rng.random(draws) * (rows - placed) < size - found
+        counts += found
     return counts
 
 

@@ -23,6 +23,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ class Store:
                 f"program that made it. {_first_difference(self.settings, settings)}"
             )
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """The settings hash that every run of this store carries."""
         return settings_hash(self.settings)
