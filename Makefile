@@ -4,9 +4,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-# Waiting threads must not spin: tests run side by side.
-export OMP_WAIT_POLICY := PASSIVE
-
 .PHONY: demo test lint bench clean
 
 # Audits a model on the embedded Adult data; the results are in falcon-report/.

@@ -30,13 +30,14 @@ class Candidate:
     """A base model of the library: how to make it and which package it needs.
 
     `dtype` is the type of its input: sums of products in float32 would differ in the last digits
-    between one row and many.
+    between one row and many. `spins` marks models whose threads wait for each other all the time.
     """
 
     make: Factory
     module: str
     extra: str | None = None
     dtype: str = "float32"
+    spins: bool = False
 
     @property
     def installed(self) -> bool:
@@ -120,11 +121,11 @@ _FACTORIES: dict[str, Candidate] = {
     "extra_trees": Candidate(_extra_trees, "sklearn"),
     "hist_gradient_boosting": Candidate(_hist_gradient_boosting, "sklearn"),
     "mlp": Candidate(_mlp, "sklearn", dtype="float64"),
-    "xgboost": Candidate(_xgboost, "xgboost", "xgboost"),
-    "catboost": Candidate(_catboost, "catboost", "catboost"),
+    "xgboost": Candidate(_xgboost, "xgboost", "xgboost", spins=True),
+    "catboost": Candidate(_catboost, "catboost", "catboost", spins=True),
 }
 # A backbone to compare with; the paper does not select from it.
-COMPARATORS = {"lightgbm": Candidate(_lightgbm, "lightgbm", "lightgbm")}
+COMPARATORS = {"lightgbm": Candidate(_lightgbm, "lightgbm", "lightgbm", spins=True)}
 CANDIDATES = {name: _FACTORIES[name] for name in PAPER.candidates}
 
 

@@ -23,6 +23,9 @@ from falcon_discover.mixing import Probe, probe
 from falcon_discover.tables import FloatArray, IntArray, Labels, Table, shown, take_rows
 from falcon_discover.view import TransformedView
 
+# Below this many cells threads cost more than they bring, and much more on a busy machine.
+ONE_THREAD_CELLS = 1_000_000
+
 Folds = list[tuple[IntArray, IntArray]]
 
 
@@ -173,11 +176,10 @@ def select_backbone(
         models, p = [], np.empty(len(table))
         for number, (others, held_out) in enumerate(folds):
             progress.step(f"{name}: fold {number + 1} of {len(folds)}")
-            rows = coordinates[number].astype(backbones.candidate(name).dtype, copy=False)
-            model = fit_quietly(
-                backbones.make(name, seed=seed, n_jobs=n_jobs), rows[others], labels.codes[others]
-            )
-            p[held_out] = Probe(model, column=1).predict(rows[held_out])
+            rows = coordinates[number]
+            model = fit_backbone(name, rows[others], labels.codes[others], seed=seed, n_jobs=n_jobs)
+            asked = rows[held_out].astype(backbones.candidate(name).dtype, copy=False)
+            p[held_out] = Probe(model, column=1).predict(asked)
             models.append(model)
         scores[name] = p
         auroc[name] = float(roc_auc_score(labels.codes, p))
@@ -190,8 +192,10 @@ def select_backbone(
         progress.step(f"{best}: {what}")
         part = table.take(rows)
         view = TransformedView(dtype).fit(part)
-        model = backbones.make(best, seed=seed, n_jobs=n_jobs)
-        return _pipeline(view, fit_quietly(model, view.transform(part), labels.codes[rows]))
+        model = fit_backbone(
+            best, view.transform(part), labels.codes[rows], seed=seed, n_jobs=n_jobs
+        )
+        return _pipeline(view, model)
 
     reference_p = _reference_scores(
         folds, scores[best], lambda rows: probe(fitted(rows, "reference scores"), 1), table.take
@@ -238,16 +242,20 @@ def _installed(names: Sequence[str]) -> list[str]:
     return [name for name in names if name not in missing]
 
 
-def fit_quietly(model: Any, rows: Any, targets: Any) -> Any:
-    """Fit a library model: reproducible on any number of cores, Ctrl-C safe, without chatter."""
-    # One BLAS thread: sums in another order would make the fit depend on the number of cores.
+def fit_backbone(name: str, rows: Any, targets: Any, *, seed: int, n_jobs: int) -> Any:
+    """Fit a library model: the same on any number of cores, Ctrl-C safe, without chatter."""
+    candidate = backbones.candidate(name)
+    alone = rows.size < ONE_THREAD_CELLS
+    model = candidate.make(seed, 1 if alone and candidate.spins else n_jobs)
     with (
-        threadpool_limits(limits=1, user_api="blas"),
+        # One BLAS thread: sums in another order would make the fit depend on the number of cores.
+        threadpool_limits(limits=1, user_api=None if alone else "blas"),
         interrupt_after(model),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(rows, targets)
+        model.fit(rows.astype(candidate.dtype, copy=False), targets)
+    return model
 
 
 def _pipeline(view: TransformedView, model: Any) -> Pipeline:

@@ -29,7 +29,7 @@ from falcon_discover.baselines.trustscore import TrustScore
 from falcon_discover.bench import plan
 from falcon_discover.bench.scores import score_columns
 from falcon_discover.bench.store import RunKey, Store
-from falcon_discover.crossfit import fit_quietly, make_folds
+from falcon_discover.crossfit import fit_backbone, make_folds
 from falcon_discover.mixing import Probe, neighbour_rows, stacked_mixes
 from falcon_discover.neighbours import NeighbourIndex, rows_within_budget
 from falcon_discover.settings import PAPER
@@ -124,8 +124,8 @@ def execute(split: Split, backbone: str) -> tuple[dict[str, pd.DataFrame], dict[
     train_codes = split.codes[split.train]
 
     def fitted(rows: npt.NDArray[Any], targets: npt.NDArray[Any]) -> Probe:
-        model = backbones.make(backbone, seed=split.seed, n_jobs=split.n_jobs)
-        return Probe(fit_quietly(model, rows.astype(dtype, copy=False), targets), column=1)
+        model = fit_backbone(backbone, rows, targets, seed=split.seed, n_jobs=split.n_jobs)
+        return Probe(model, column=1)
 
     oof = np.empty(len(split.train))
     fold = np.empty(len(split.train), dtype=np.int8)

@@ -6,7 +6,6 @@ once.
 
 from __future__ import annotations
 
-import os
 from typing import Annotated
 
 import typer
@@ -57,7 +56,4 @@ def settings(as_json: AsJson = False) -> None:
 
 def main() -> None:
     """Run the command line."""
-    # Threads that wait by spinning starve each other when a machine does anything else besides:
-    # a fit of seconds took ten minutes. Must be set before the compiled libraries are loaded.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     app()
