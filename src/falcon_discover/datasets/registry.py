@@ -128,7 +128,8 @@ def content_digest(X: pd.DataFrame, y: pd.Series) -> str:
         digest.update(f"{name}\x1f{kind}\x1e".encode())
         column = table.frame[name]
         if kind == "categorical":
-            digest.update("\x1f".join(column.fillna("\x00").tolist()).encode())
+            texts = ["\x00" if pd.isna(value) else value for value in column.tolist()]
+            digest.update("\x1f".join(texts).encode())
         else:
             # One bit pattern for every missing value, and none for minus zero.
             digest.update((column.fillna(np.nan).to_numpy(np.float64) + 0.0).tobytes())
