@@ -152,14 +152,3 @@ def candidate(name: str) -> Candidate:
             f"pip install 'falcon-discover[{found.extra}]'."
         )
     return found
-
-
-def make(name: str, *, seed: int, n_jobs: int = 1) -> Any:
-    """Return an unfitted candidate.
-
-    Examples
-    --------
-    >>> make("logistic_regression", seed=7)
-    LogisticRegression(max_iter=2000, random_state=7)
-    """
-    return candidate(name).make(seed, n_jobs)

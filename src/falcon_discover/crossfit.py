@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -44,7 +44,6 @@ class CrossFit:
         neither f nor the row's own fold. These are the out-of-fold scores of the reference
         rows of f: scores from models that saw f would carry its labels into its own state.
     auroc : out-of-fold label AUROC of every candidate that was tried
-    scores : out-of-fold scores of every candidate that was tried
     own_view : whether the models' encoding is fitted on the rows we have
     """
 
@@ -54,8 +53,7 @@ class CrossFit:
     fold_probes: list[Probe]
     p: FloatArray
     reference_p: FloatArray
-    auroc: dict[str, float] = field(default_factory=dict)
-    scores: dict[str, FloatArray] = field(default_factory=dict)
+    auroc: dict[str, float]
     own_view: bool = True
 
 
@@ -120,7 +118,6 @@ def cross_fit(estimator: Any, table: Table, labels: Labels, folds: Folds) -> Cro
         p,
         reference_p,
         {name: auroc},
-        {name: p},
     )
 
 
@@ -169,8 +166,7 @@ def select_backbone(
     views = [TransformedView().fit(table.take(others)) for others, _ in folds]
     coordinates = [view.transform(table) for view in views]
     auroc: dict[str, float] = {}
-    scores: dict[str, FloatArray] = {}
-    best = ""
+    best, best_p = "", np.empty(0)
     best_models: list[Any] = []
     for name in names:
         models, p = [], np.empty(len(table))
@@ -181,11 +177,10 @@ def select_backbone(
             asked = rows[held_out].astype(backbones.candidate(name).dtype, copy=False)
             p[held_out] = Probe(model, column=1).predict(asked)
             models.append(model)
-        scores[name] = p
         auroc[name] = float(roc_auc_score(labels.codes, p))
         # Only the leader's fold models are kept: forests are large.
         if not best or auroc[name] > auroc[best]:
-            best, best_models = name, models
+            best, best_models, best_p = name, models, p
     dtype = backbones.candidate(best).dtype
 
     def fitted(rows: IntArray | slice, what: str) -> Pipeline:
@@ -198,16 +193,14 @@ def select_backbone(
         return _pipeline(view, model)
 
     reference_p = _reference_scores(
-        folds, scores[best], lambda rows: probe(fitted(rows, "reference scores"), 1), table.take
+        folds, best_p, lambda rows: probe(fitted(rows, "reference scores"), 1), table.take
     )
     pipeline = fitted(slice(None), "refit")
     fold_probes = [
         probe(_pipeline(view.set_params(dtype=dtype), model), 1)
         for view, model in zip(views, best_models, strict=True)
     ]
-    return CrossFit(
-        best, pipeline, probe(pipeline, 1), fold_probes, scores[best], reference_p, auroc, scores
-    )
+    return CrossFit(best, pipeline, probe(pipeline, 1), fold_probes, best_p, reference_p, auroc)
 
 
 def frozen_fit(model: Any, table: Table, labels: Labels, folds: Folds) -> CrossFit:

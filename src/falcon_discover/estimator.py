@@ -1,4 +1,4 @@
-"""`FalconDiscover` and `discover()`: the wiring from a table and a model to a review list."""
+"""`FalconDiscover`: the wiring from a table and a model to a review list."""
 
 from __future__ import annotations
 

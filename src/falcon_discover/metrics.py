@@ -26,6 +26,7 @@ __all__ = [
     "false_confidence",
     "fc_auroc",
     "fc_count_at",
+    "gated_confidence",
     "nll",
     "review_order",
     "review_size",
@@ -92,6 +93,21 @@ def review_order(score: npt.ArrayLike) -> npt.NDArray[np.intp]:
     array([1, 2, 0])
     """
     return np.argsort(-_scores(score), kind="stable")
+
+
+def gated_confidence(confidence: npt.ArrayLike, tau: float = PAPER.tau) -> FloatArray:
+    """Return the suspicion that puts eligible rows first, least confident leading.
+
+    Eligible rows score from 1 to 1.5; the others follow with their confidence, those
+    closest to the threshold first.
+
+    Examples
+    --------
+    >>> gated_confidence([0.91, 0.99, 0.6], tau=0.90)
+    array([1.09, 1.01, 0.6 ])
+    """
+    values = np.asarray(confidence, dtype=np.float64)
+    return np.where(values >= tau, 2.0 - values, values)
 
 
 def fc_count_at(fc: npt.ArrayLike, score: npt.ArrayLike, budget: float) -> int:

@@ -73,7 +73,7 @@ class NeighbourIndex:
         wanted = min(k + TIE_MARGIN, len(self))
         positions = np.empty((len(rows), k), dtype=np.intp)
         distances = np.empty((len(rows), k), dtype=np.float32)
-        step = rows_within_budget(wanted * rows.shape[1] * 12, at_most=len(rows))
+        step = rows_within_budget(wanted * rows.shape[1] * 24, at_most=len(rows))
         for start in range(0, len(rows), step):
             part = slice(start, start + step)
             self._query_part(rows[part], k, wanted, positions[part], distances[part])

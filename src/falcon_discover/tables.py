@@ -59,11 +59,6 @@ class Table:
     def __len__(self) -> int:
         return len(self.index)
 
-    @property
-    def all_numeric(self) -> bool:
-        """Whether every column is a number."""
-        return all(kind == "numeric" for kind in self.kinds.values())
-
     def take(self, rows: IntArray | slice) -> Table:
         """Return the given rows, in the given order."""
         frame = self.frame.iloc[rows].reset_index(drop=True)

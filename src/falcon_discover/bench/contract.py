@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from falcon_discover.bench import plan
 from falcon_discover.bench.loading import Run, Study
 from falcon_discover.bench.tables import TABLES
 from falcon_discover.bench.tables.cells import Cell, Table, per_seed
@@ -28,7 +29,7 @@ def evaluation_contract(study: Study) -> Table:
     cells = []
     for name in study.datasets:
         runs = study.runs(name)
-        stable = all(gains[name, f"delta_t{round(100 * tau)}"] > 0 for tau in PAPER.taus)
+        stable = all(gains[name, f"delta_{plan.at(tau)}"] > 0 for tau in PAPER.taus)
         profile = _profile(runs)
         conditions = {
             "auroc_improves": main[name, "delta_auroc"] > 0,

@@ -27,7 +27,7 @@ ROWS = ["row", "split", "label", "p", "confidence"]
 SCORES = [
     "row",
     *(name for name in (*plan.FAMILY, *plan.PRIORS, "failure") if name != "learned"),
-    *(f"learned_t{round(100 * tau)}" for tau in PAPER.taus),
+    *(f"learned_{plan.at(tau)}" for tau in PAPER.taus),
 ]
 
 
@@ -36,13 +36,13 @@ class Run:
 
     def __init__(self, key: RunKey, rows: pd.DataFrame, scores: pd.DataFrame) -> None:
         self.key = key
-        self.frame = pd.concat([rows, scores.drop(columns="row")], axis=1).loc[
+        frame = pd.concat([rows, scores.drop(columns="row")], axis=1).loc[
             :, lambda f: ~f.columns.duplicated()
         ]
         test = (rows["split"] == "test").to_numpy()
         self._parts = {
-            "validation": self.frame[~test].reset_index(drop=True),
-            "test": self.frame[test].reset_index(drop=True),
+            "validation": frame[~test].reset_index(drop=True),
+            "test": frame[test].reset_index(drop=True),
         }
         self._memo: dict[tuple[Any, ...], Any] = {}
 
@@ -75,11 +75,10 @@ class Run:
         """Return a ranker's scores; `variant` names a sweep or ablation at the main threshold."""
         part = self.part(split)
         if name == "gated_confidence":
-            confidence = part["confidence"].to_numpy()
-            return np.where(confidence >= tau, 2.0 - confidence, confidence)
+            return metrics.gated_confidence(part["confidence"].to_numpy(), tau)
         if variant and name in plan.FAMILY:
             return part[f"{name}_{variant}"].to_numpy()
-        column = f"learned_t{round(100 * tau)}" if name == "learned" else name
+        column = f"learned_{plan.at(tau)}" if name == "learned" else name
         return part[column].to_numpy()
 
     def capture(

@@ -44,6 +44,23 @@ ABLATIONS = {
     "support_only": SUPPORT,
     "stability_only": STABILITY,
 }
+
+
+def at(tau: float) -> str:
+    """Return the mark of a threshold in stored columns and tables.
+
+    Examples
+    --------
+    >>> at(0.90)
+    't90'
+    """
+    return f"t{round(100 * tau)}"
+
+
+# The sweeps by the mark of their stored columns.
+LAMBDA_MARKS = {f"l{round(100 * weight):02d}": weight for weight in LAMBDAS}
+K_MARKS = {f"k{k}": k for k in NEIGHBOURHOODS}
+SWEEPS = (*LAMBDA_MARKS, *K_MARKS)
 PRIORS = ("confidence", "temperature", "platt", "isotonic", "beta", "trustscore")
 FAMILY = ("learned", "s_disc", "s_stab")
 

@@ -173,12 +173,12 @@ def _measure(
     columns |= agreement_signals(p, near[:, : PAPER.n_neighbors], labels, oof)
     used = [plan.LAMBDAS.index(weight) for weight in PAPER.mix]
     columns |= stability_signals(p, mixed[:, :, used].reshape(len(p), -1))
-    for k in plan.NEIGHBOURHOODS:
+    for mark, k in plan.K_MARKS.items():
         for name, values in agreement_signals(p, near[:, :k], labels, oof).items():
-            columns[f"{name}_k{k}"] = values
-    for i, weight in enumerate(plan.LAMBDAS):
+            columns[f"{name}_{mark}"] = values
+    for i, mark in enumerate(plan.LAMBDA_MARKS):
         for name, values in stability_signals(p, mixed[:, :, i]).items():
-            columns[f"{name}_l{round(100 * weight):02d}"] = values
+            columns[f"{name}_{mark}"] = values
     ordered = ["row", "split", "label", "p", *SIGNALS]
     return pd.DataFrame(columns)[ordered + [name for name in columns if name not in ordered]]
 

@@ -45,7 +45,7 @@ def score_columns(rows: pd.DataFrame, class_distances: FloatArray, seed: int) ->
         columns[name] = confidence(columns[f"p_{name}"])
     for tau in PAPER.taus:
         events = false_confidence(y, state.p, tau)
-        columns[f"learned_t{round(100 * tau)}"] = _learned(state, events, validation, tau, seed)
+        columns[f"learned_{plan.at(tau)}"] = _learned(state, events, validation, tau, seed)
     events = false_confidence(y, state.p, PAPER.tau)
     columns |= _variants(rows, state, events, validation, seed)
     columns["failure"] = _failure(state, y, validation, seed)
@@ -56,7 +56,7 @@ def score_columns(rows: pd.DataFrame, class_distances: FloatArray, seed: int) ->
     )
     columns["p_platt_weighted"] = weighted.predict(state.p)
     columns["region"] = _regions(
-        state, columns[f"learned_t{round(100 * PAPER.tau)}"], events, y, validation, seed
+        state, columns[f"learned_{plan.at(PAPER.tau)}"], events, y, validation, seed
     )
     return pd.DataFrame(columns)
 
@@ -107,17 +107,11 @@ def _variants(
     tau, columns = PAPER.tau, {}
     for name, signals in plan.ABLATIONS.items():
         columns[f"learned_{name}"] = _learned(state, events, validation, tau, seed, signals)
-    sweeps = {
-        f"l{round(100 * weight):02d}": {
-            signal: f"{signal}_l{round(100 * weight):02d}" for signal in plan.STABILITY
-        }
-        for weight in plan.LAMBDAS
-    } | {
-        f"k{k}": {signal: f"{signal}_k{k}" for signal in plan.SUPPORT[1:]}
-        for k in plan.NEIGHBOURHOODS
-    }
-    for suffix, renamed in sweeps.items():
-        variant = state_of(rows, renamed)
+    # A lambda changes the stability signals, a neighbourhood the two of agreement.
+    sweeps: dict[str, tuple[str, ...]] = dict.fromkeys(plan.LAMBDA_MARKS, plan.STABILITY)
+    sweeps |= dict.fromkeys(plan.K_MARKS, plan.SUPPORT[1:])
+    for suffix, changed in sweeps.items():
+        variant = state_of(rows, {signal: f"{signal}_{suffix}" for signal in changed})
         columns[f"learned_{suffix}"] = _learned(variant, events, validation, tau, seed)
         for fixed in ("s_stab", "s_disc"):
             columns[f"{fixed}_{suffix}"] = rankers.make(fixed).score(variant)

@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from falcon_discover.exceptions import DataWarning
+from falcon_discover.metrics import gated_confidence
 from falcon_discover.rankers.base import LabelSource, Ranker
-from falcon_discover.rankers.gated import gate
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import SIGNALS, State
 from falcon_discover.tables import FloatArray
@@ -69,6 +69,6 @@ class LearnedWitness(Ranker):
     def score(self, state: State) -> FloatArray:
         """Return the witness's probability of an event."""
         if self.witness_ is None:
-            return gate(state, self.tau_)
+            return gated_confidence(state.confidence, self.tau_)
         values = state.signals[self.used_].to_numpy()
         return np.asarray(self.witness_.predict_proba(values)[:, 1], dtype=np.float64)

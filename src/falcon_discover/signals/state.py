@@ -33,8 +33,6 @@ SIGNALS = (
     "logit_variance",
 )
 STABILITY_SIGNALS = SIGNALS[6:]
-# Not signals of the paper: what a reason in words and a check of the input need.
-EVIDENCE = ("neighbours", "labelled_as_predicted", "nearest_distance")
 
 # Larger stacks of mixed rows fall out of the processor's cache without saving calls.
 STACK_ROWS = 100_000
@@ -50,7 +48,8 @@ class State:
     ----------
     p : the base model's positive-class score
     signals : a frame with the columns `SIGNALS`; without a model the last four are absent
-    evidence : a frame with the columns `EVIDENCE`
+    evidence : not signals of the paper, but what a reason in words and a check of the input
+        need: neighbours, labelled_as_predicted, nearest_distance
     fold : the fold each row was held out in, or None for rows that were never fitted on
 
     Examples

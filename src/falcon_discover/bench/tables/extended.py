@@ -22,10 +22,6 @@ from falcon_discover.settings import PAPER
 
 NOT_RUN = "not run"
 DEEP = ("ft_transformer", "realmlp", "saint")
-SWEEPS = (
-    *(f"l{round(100 * weight):02d}" for weight in plan.LAMBDAS),
-    *(f"k{k}" for k in plan.NEIGHBOURHOODS),
-)
 CALIBRATION_ROWS = tuple(
     f"{figure}_{suffix}"
     for figure in ("ece", "brier", "nll", "cap20")
@@ -77,8 +73,8 @@ def extended_validation_a(study: Study) -> Table:
         for backbone in plan.FIXED_BACKBONES:
             fixed = study.runs(name, backbone)
             cells.append(per_seed(backbone, name, fixed, Run.capture, "learned"))
-        cells += [per_seed(v, name, runs, variant_gain, v) for v in SWEEPS]
-    order = ["full", *plan.ABLATIONS, *plan.FIXED_BACKBONES, *SWEEPS]
+        cells += [per_seed(v, name, runs, variant_gain, v) for v in plan.SWEEPS]
+    order = ["full", *plan.ABLATIONS, *plan.FIXED_BACKBONES, *plan.SWEEPS]
     return sorted(cells, key=lambda cell: order.index(cell.row))
 
 
@@ -172,15 +168,13 @@ def weighted_calibration_full(study: Study) -> Table:
 
 def perturbation_summary(study: Study) -> Table:
     """Return the lambda and the neighbourhood with the largest gain."""
-    lambdas = {f"l{round(100 * weight):02d}": weight for weight in plan.LAMBDAS}
-    neighbourhoods = {f"k{k}": float(k) for k in plan.NEIGHBOURHOODS}
     cells = []
     for name in study.datasets:
-        for what, choices in (("lambda", lambdas), ("k", neighbourhoods)):
+        for what, choices in (("lambda", plan.LAMBDA_MARKS), ("k", plan.K_MARKS)):
             gains = {
                 variant: per_seed(name, f"{what}_delta", study.runs(name), variant_gain, variant)
                 for variant in choices
             }
             best = max(gains, key=lambda variant: np.nan_to_num(gains[variant].mean, nan=-9.0))
-            cells += [Cell(name, f"best_{what}", (choices[best],)), gains[best]]
+            cells += [Cell(name, f"best_{what}", (float(choices[best]),)), gains[best]]
     return cells

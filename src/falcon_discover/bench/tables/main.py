@@ -52,7 +52,7 @@ def operational_robustness(study: Study) -> Table:
             per_seed(name, "events", runs, lambda r: float(r.events().sum())),
             per_seed(name, "prior_at20", runs, lambda r: found(r, r.prior())),
             per_seed(name, "family_at20", runs, lambda r: found(r, r.family())),
-            *[per_seed(name, f"delta_t{round(100 * t)}", runs, gain, t) for t in PAPER.taus],
+            *[per_seed(name, f"delta_{plan.at(t)}", runs, gain, t) for t in PAPER.taus],
             per_seed(name, "gated_at20", runs, found, "gated_confidence"),
         ]
     return cells
@@ -93,7 +93,7 @@ def benchmark_synthesis(study: Study) -> Table:
         "positive_threshold_settings": float(sum(v > 0 for v in gains.values())),
         "mean_delta_auroc": float(np.nanmean(over("delta_auroc"))),
         "mean_delta_cap20": float(np.nanmean(over("delta_cap20"))),
-        **{f"mean_delta_t{round(100 * t)}": at(t) for t in PAPER.taus},
+        **{f"mean_delta_{plan.at(t)}": at(t) for t in PAPER.taus},
         "learned_selected": chosen("learned"),
         "stability_selected": chosen("s_stab"),
         "gated_above_family_cap20": float(
