@@ -89,7 +89,9 @@ def test_audit_of_a_model_file(folder, tmp_path):
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["how"]["mode"] == "frozen model"
     assert summary["how"]["model"] == "Pipeline"
-    assert summary["settings"] == {"tau": 0.8, "budget": 0.1, "ranker": "auto", "seed": 7}
+    assert summary["settings"] == {
+        "tau": 0.8, "budget": 0.1, "ranker": "auto", "severity": "count", "seed": 7,
+    }  # fmt: skip
     assert len(pd.read_parquet(tmp_path / "review.parquet")) == 80
 
 
@@ -233,3 +235,28 @@ def test_texts_that_a_spreadsheet_would_run_are_quoted():
     safe = spreadsheet_safe(table)
     assert safe["a"].tolist() == ["'=cmd()", "'+1", "'-1", "'@x", "fine"]
     assert safe["b"].tolist() == table["b"].tolist()
+
+
+def test_audit_says_how_much_review_is_enough(folder, tmp_path):
+    words = (
+        "audit", folder / "table.csv", "--target", "outcome", "--proba", "score", "--leave-out",
+        "key", "--out", tmp_path, "--max-residual-rate",
+    )  # fmt: skip
+    shown = run(*words, 0.05)
+    summary = strict_json((tmp_path / "summary.json").read_text())
+    assert summary["guarantee"]["statement"] in shown.output
+    assert 0 <= summary["guarantee"]["budget"] <= summary["guarantee"]["eligible"]
+    assert summary["missed"]["budget"] == PAPER.main_budget
+    bad = run(*words, 1.5, code=1)
+    assert "max_residual_rate is 1.5" in bad.stderr
+
+
+def test_audit_weighs_by_surprise(folder, tmp_path):
+    words = ("audit", folder / "table.csv", "--target", "outcome", "--proba", "score", "--out")
+    run(*words, tmp_path / "a", "--leave-out", "key", "--severity", "surprise")
+    review = pd.read_parquet(tmp_path / "a" / "review.parquet")
+    run(*words, tmp_path / "b", "--leave-out", "key")
+    plain = pd.read_parquet(tmp_path / "b" / "review.parquet")
+    assert review["confidence"].head(20).mean() > plain["confidence"].head(20).mean()
+    bad = run(*words, tmp_path, "--severity", "loud", code=1)
+    assert "severity is 'loud'" in bad.stderr

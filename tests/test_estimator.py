@@ -293,7 +293,7 @@ def test_new_rows_bring_no_such_warning(planted):
 
 def test_verdict_says_what_the_table_says(frozen, planted):
     evaluation = frozen.evaluate(planted.X[600:], planted.y[600:])
-    main = evaluation.frame().query("tau == 0.9 and ranker == 'gated_confidence'")
+    main = evaluation.frame().query("tau == 0.9 and ranker == 'auto'")
     text = evaluation.verdict()
     for column in ("rows", "eligible", "events"):
         assert f"{main[column].iloc[0]:,}" in text
@@ -325,4 +325,4 @@ def test_learned_without_events_falls_back_to_the_gate_and_says_so():
     found = discover(X, y, p, ranker="learned_oof", random_state=0)
     with pytest.warns(DataWarning, match="nothing to tell apart and ranks by gated confidence"):
         scores = found.suspicion()
-    np.testing.assert_array_equal(scores, found.scorer("gated_confidence", 0.9))
+    np.testing.assert_array_equal(scores, found.score("gated_confidence", 0.9))

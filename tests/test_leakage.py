@@ -142,7 +142,7 @@ def test_test_labels_change_no_score_and_no_list(noise):
 def test_learned_scores_of_training_rows_come_from_other_folds(noise):
     X, y = noise
     falcon = FalconDiscover(Memory(), ranker="learned_oof", tau=0.6, random_state=0).fit(X, y)
-    rows = falcon._rows
+    rows = falcon.discovery_.training
     own_fold = rows.oof.state.fold == 0
     scores = falcon.score_samples()
     # Other labels in fold 0 change the rankers of the other folds, not those of fold 0 itself.

@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from falcon_discover.reasons import percent, review_list
+from falcon_discover.reasons import review_list
 from falcon_discover.signals.certainty import certainty_signals
 from falcon_discover.signals.state import State
+from falcon_discover.words import percent
 
 
 def reason(p=0.97, share=0.9, k=25, drift=0.01, consistency=1.0, support=0.9, *, model=True):

@@ -99,16 +99,16 @@ def test_fixed_rankers_equal_the_oracle(audited):
     falcon, _, _, query, labels, _, new, _ = audited
     found = falcon.examine(query, labels)
     np.testing.assert_allclose(
-        found.scorer("s_stab", 0.8), [oracle.s_stab(s) for s in new], atol=1e-6
+        found.score("s_stab", 0.8), [oracle.s_stab(s) for s in new], atol=1e-6
     )
     np.testing.assert_allclose(
-        found.scorer("s_disc", 0.8), [oracle.s_disc(s) for s in new], atol=1e-6
+        found.score("s_disc", 0.8), [oracle.s_disc(s) for s in new], atol=1e-6
     )
     np.testing.assert_allclose(
-        found.scorer("confidence", 0.8), [s["confidence"] for s in new], atol=1e-6
+        found.score("confidence", 0.8), [s["confidence"] for s in new], atol=1e-6
     )
     gated = [2 - s["confidence"] if s["confidence"] >= 0.8 else s["confidence"] for s in new]
-    np.testing.assert_allclose(found.scorer("gated_confidence", 0.8), gated, atol=1e-6)
+    np.testing.assert_allclose(found.score("gated_confidence", 0.8), gated, atol=1e-6)
 
 
 @pytest.mark.parametrize("source", ["validation", "oof", "both"])
@@ -220,7 +220,7 @@ def test_auroc_equals_counting_pairs(audited):
     found = falcon.examine(query, labels)
     events = metrics.false_confidence(labels, found.state.p, 0.7)
     for name in ("s_stab", "s_disc", "gated_confidence"):
-        score = found.scorer(name, 0.7)
+        score = found.score(name, 0.7)
         assert metrics.fc_auroc(events, score) == pytest.approx(oracle.auroc(events, score))
 
 

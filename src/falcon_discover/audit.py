@@ -17,6 +17,7 @@ from sklearn.model_selection import train_test_split
 from falcon_discover.discovery import Discovery
 from falcon_discover.estimator import FalconDiscover
 from falcon_discover.exceptions import InputError
+from falcon_discover.guarantee import MissedBound, ReviewBudget, check_share
 from falcon_discover.predictions import discover
 from falcon_discover.regions.clusters import RegionSet
 from falcon_discover.results import Evaluation, records
@@ -40,6 +41,8 @@ class Question:
     positive : the label `proba` is the probability of, or None for the larger of the two
     leave_out : columns that are not features
     identity : a column to carry into the review list
+    severity : "count" or "surprise", for the ranker "auto"
+    max_residual_rate : target for the rate of confident errors among rows not reviewed
     """
 
     target: str
@@ -52,6 +55,8 @@ class Question:
     tau: float = PAPER.tau
     budget: float = PAPER.main_budget
     ranker: str = "auto"
+    severity: str = "count"
+    max_residual_rate: float | None = None
     seed: int = PAPER.seeds[0]
     n_jobs: int = -1
 
@@ -63,6 +68,8 @@ class Audit:
     review: pd.DataFrame
     evaluation: Evaluation
     regions: RegionSet
+    guarantee: ReviewBudget | None
+    missed: MissedBound
     summary: dict[str, Any]
 
 
@@ -90,6 +97,8 @@ def paper_split(y: Any, seed: int) -> tuple[IntArray, IntArray, IntArray]:
 def run(data: pd.DataFrame, question: Question, *, name: str) -> Audit:
     """Audit a table and return everything there is to show."""
     started = time.perf_counter()
+    if question.max_residual_rate is not None:
+        check_share(question.max_residual_rate, "max_residual_rate")
     # Positions in the file identify rows from here on, whatever index the frame came with.
     data = data.reset_index(drop=True)
     X, y = _features(data, question)
@@ -103,6 +112,10 @@ def run(data: pd.DataFrame, question: Question, *, name: str) -> Audit:
             found, how = _audit_backbone(X, y, question)
         review = _with_columns_of(data, found.review(question.budget), question)
         evaluation = found.evaluate()
+        missed = found.missed_bound(question.budget)
+        guarantee = None
+        if question.max_residual_rate is not None:
+            guarantee = found.review_budget(question.max_residual_rate)
     summary = {
         "schema_version": SCHEMA_VERSION,
         "data": {
@@ -112,14 +125,18 @@ def run(data: pd.DataFrame, question: Question, *, name: str) -> Audit:
             "target": question.target,
         },
         "how": how,
-        "settings": {key: getattr(question, key) for key in ("tau", "budget", "ranker", "seed")},
+        "settings": {
+            key: getattr(question, key) for key in ("tau", "budget", "ranker", "severity", "seed")
+        },
         "evaluation": evaluation.to_dict(),
+        "missed": missed.to_dict(),
+        "guarantee": None if guarantee is None else guarantee.to_dict(),
         "regions": records(found.regions.frame()),
         "notes": list(dict.fromkeys(str(warning.message) for warning in caught)),
         "versions": {package: version(package) for package in VERSIONS},
         "seconds": round(time.perf_counter() - started, 2),
     }
-    return Audit(review, evaluation, found.regions, summary)
+    return Audit(review, evaluation, found.regions, guarantee, missed, summary)
 
 
 Findings = tuple[Discovery, dict[str, Any]]
@@ -144,6 +161,7 @@ def _audit_predictions(
         p,
         tau=question.tau,
         ranker=question.ranker,
+        severity=question.severity,
         random_state=question.seed,
         n_jobs=question.n_jobs,
     )
@@ -200,6 +218,7 @@ def _falcon(estimator: Any, question: Question) -> FalconDiscover:
         estimator,
         tau=question.tau,
         ranker=question.ranker,
+        severity=question.severity,
         random_state=question.seed,
         n_jobs=question.n_jobs,
     )

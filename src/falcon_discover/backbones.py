@@ -124,6 +124,31 @@ _FACTORIES: dict[str, Candidate] = {
     "xgboost": Candidate(_xgboost, "xgboost", "xgboost", spins=True),
     "catboost": Candidate(_catboost, "catboost", "catboost", spins=True),
 }
+# Second opinions: three cheap models that go wrong in different ways. Small on purpose; what counts
+# is that they see the rows differently from the audited model, not that they are better.
+
+
+def _opinion_boosting(seed: int, n_jobs: int) -> Any:
+    return HistGradientBoostingClassifier(
+        max_iter=40, learning_rate=0.2, max_bins=127, early_stopping=False, random_state=seed
+    )
+
+
+def _opinion_forest(seed: int, n_jobs: int) -> Any:
+    return ExtraTreesClassifier(
+        n_estimators=40, min_samples_leaf=3, random_state=seed, n_jobs=n_jobs
+    )
+
+
+def _opinion_linear(seed: int, n_jobs: int) -> Any:
+    return LogisticRegression(C=1.0, max_iter=100, tol=1e-3, random_state=seed)
+
+
+OPINIONS: dict[str, Candidate] = {
+    "boosting": Candidate(_opinion_boosting, "sklearn"),
+    "forest": Candidate(_opinion_forest, "sklearn"),
+    "linear": Candidate(_opinion_linear, "sklearn", dtype="float64"),
+}
 # A backbone to compare with; the paper does not select from it.
 COMPARATORS = {"lightgbm": Candidate(_lightgbm, "lightgbm", "lightgbm", spins=True)}
 CANDIDATES = {name: _FACTORIES[name] for name in PAPER.candidates}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 
 from falcon_discover.exceptions import DataWarning, InputError
 from falcon_discover.settings import PAPER
@@ -77,3 +77,12 @@ def resolved_seed(random_state: Any) -> int:
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def allows_gaps(model: Any) -> bool:
+    """Return whether a model says that it takes missing values."""
+    try:
+        return bool(get_tags(model).input_tags.allow_nan)
+    except AttributeError:
+        # A model from outside scikit-learn: let it decide for itself.
+        return True

@@ -155,11 +155,23 @@ def _reference_scores(
 
 
 def select_backbone(
-    names: Sequence[str], table: Table, labels: Labels, folds: Folds, *, seed: int, n_jobs: int
+    names: Sequence[str],
+    table: Table,
+    labels: Labels,
+    folds: Folds,
+    *,
+    seed: int,
+    n_jobs: int,
+    reference_scores: bool = True,
 ) -> CrossFit:
     """Cross-fit candidates of the library and keep the one with the best out-of-fold AUROC.
 
     Candidates whose package is missing are left out with a warning when there are several.
+
+    Parameters
+    ----------
+    reference_scores : False saves the fits behind `reference_p` and fills it with NaN; then
+        the prediction agreement of training rows must not be used
     """
     names = _installed(names)
     progress.expect(len(names) * len(folds) + 1)
@@ -192,9 +204,11 @@ def select_backbone(
         )
         return _pipeline(view, model)
 
-    reference_p = _reference_scores(
-        folds, best_p, lambda rows: probe(fitted(rows, "reference scores"), 1), table.take
-    )
+    reference_p = np.full((len(folds), len(table)), np.nan)
+    if reference_scores:
+        reference_p = _reference_scores(
+            folds, best_p, lambda rows: probe(fitted(rows, "reference scores"), 1), table.take
+        )
     pipeline = fitted(slice(None), "refit")
     fold_probes = [
         probe(_pipeline(view.set_params(dtype=dtype), model), 1)
@@ -237,7 +251,13 @@ def _installed(names: Sequence[str]) -> list[str]:
 
 def fit_backbone(name: str, rows: Any, targets: Any, *, seed: int, n_jobs: int) -> Any:
     """Fit a library model: the same on any number of cores, Ctrl-C safe, without chatter."""
-    candidate = backbones.candidate(name)
+    return fit_candidate(backbones.candidate(name), rows, targets, seed=seed, n_jobs=n_jobs)
+
+
+def fit_candidate(
+    candidate: backbones.Candidate, rows: Any, targets: Any, *, seed: int, n_jobs: int
+) -> Any:
+    """Fit a model that the library knows how to make."""
     alone = rows.size < ONE_THREAD_CELLS
     model = candidate.make(seed, 1 if alone and candidate.spins else n_jobs)
     with (

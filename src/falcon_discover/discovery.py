@@ -12,7 +12,16 @@ import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover import progress, rankers
+from falcon_discover.contributions import Contributions, contributions
 from falcon_discover.exceptions import DataWarning, InputError
+from falcon_discover.guarantee import (
+    CROSS_FITTED,
+    HELD_OUT,
+    MissedBound,
+    ReviewBudget,
+    missed_bound,
+    review_budget,
+)
 from falcon_discover.metrics import false_confidence
 from falcon_discover.rankers.training import TrainingRows, check_labels
 from falcon_discover.reasons import review_list
@@ -39,6 +48,8 @@ class Discovery:
     state : the rows' signals
     codes : their labels as 0/1, or None if they are not known
     regions : the regions, described on these rows where their labels are known
+    training : the rows that rankers learn from
+    own_rows : whether these are the training rows themselves
     """
 
     state: State
@@ -49,7 +60,8 @@ class Discovery:
     ranker: Any
     regions: RegionSet
     learned: FloatArray
-    scorer: Callable[[Any, float], FloatArray]
+    training: TrainingRows
+    own_rows: bool
 
     @classmethod
     def of_training_rows(
@@ -80,16 +92,16 @@ class Discovery:
             n_regions=n_regions,
             seed=seed,
         )
-        return cls(state, codes, index, classes, tau, ranker, regions, learned, rows.oof_scores)
+        return cls(state, codes, index, classes, tau, ranker, regions, learned, rows, True)
 
     def of_new_rows(
         self,
         state: State,
         index: pd.Index,
         codes: npt.NDArray[np.int8] | None,
-        rows: TrainingRows,
     ) -> Discovery:
         """Return the finding on other rows, by the rankers and regions of the training rows."""
+        rows = self.training
         witness = _witness_scores(lambda: rows.ranker(REGION_WITNESS, self.tau).score(state))
         regions = self.regions
         if codes is not None:
@@ -106,7 +118,7 @@ class Discovery:
             index=index,
             regions=regions,
             learned=witness,
-            scorer=_NewRows(rows, state),
+            own_rows=False,
         )
 
     def frame(self) -> pd.DataFrame:
@@ -115,7 +127,13 @@ class Discovery:
 
     def suspicion(self) -> FloatArray:
         """Return the suspicion of each row, higher = review first."""
-        return self.scorer(self.ranker, self.tau)
+        return self.score(self.ranker, self.tau)
+
+    def score(self, ranker: Any, tau: float) -> FloatArray:
+        """Return the suspicion of each row by any ranker; none scores a row it learned from."""
+        if self.own_rows:
+            return self.training.oof_scores(ranker, tau)
+        return self.training.ranker(ranker, tau).score(self.state)
 
     def review(self, budget: float = PAPER.main_budget) -> pd.DataFrame:
         """Return the most suspicious share of the rows with a reason for each."""
@@ -127,7 +145,17 @@ class Discovery:
             tau=self.tau,
             budget=budget,
             index=self.index,
+            risk=self._risk(),
         )
+
+    def _risk(self) -> FloatArray | None:
+        """Return the probability of a confident error, where the ranker estimates it."""
+        ranker = self.training.ranker(self.ranker, self.tau)
+        if not isinstance(ranker, rankers.GatedRisk):
+            return None
+        if self.own_rows:
+            return ranker.held_out_risk_[: len(self.state)]
+        return ranker.risk(self.state)
 
     def evaluate(
         self, *, budgets: Sequence[float] = PAPER.budgets, taus: Sequence[float] = PAPER.taus
@@ -144,12 +172,48 @@ class Discovery:
         return evaluate(
             self.state,
             self.codes,
-            lambda name, tau: self.scorer(self.ranker if name == own else name, tau),
+            lambda name, tau: self.score(self.ranker if name == own else name, tau),
             rankers=[own, *others],
             tau=self.tau,
             budgets=budgets,
             taus=taus,
         )
+
+    def review_budget(
+        self, max_residual_rate: float, confidence: float = PAPER.interval_level
+    ) -> ReviewBudget:
+        """Return the smallest review budget that leaves at most this rate of confident errors."""
+        return review_budget(
+            self._events(),
+            self.suspicion(),
+            self.state.eligible(self.tau),
+            max_residual_rate=max_residual_rate,
+            confidence=confidence,
+            source=CROSS_FITTED if self.own_rows else HELD_OUT,
+        )
+
+    def missed_bound(self, budget: float, confidence: float = PAPER.interval_level) -> MissedBound:
+        """Return how many confident errors the review of a share of the rows may leave."""
+        return missed_bound(
+            self._events(),
+            self.suspicion(),
+            budget=budget,
+            confidence=confidence,
+            source=CROSS_FITTED if self.own_rows else HELD_OUT,
+        )
+
+    def contributions(self) -> Contributions:
+        """Return what each family of signals earns, on the rows that the ranker learned from."""
+        ranker = self.training.ranker(self.ranker, self.tau)
+        if not isinstance(ranker, rankers.GatedRisk):
+            ranker = self.training.ranker("auto", self.tau)
+            assert isinstance(ranker, rankers.GatedRisk)
+        return contributions(self.training.source(ranker.labels), ranker, self.tau)
+
+    def _events(self) -> npt.NDArray[np.bool_]:
+        if self.codes is None:
+            raise InputError("a guarantee needs labelled rows: give y with X.")
+        return false_confidence(self.codes, self.state.p, self.tau)
 
     def __repr__(self) -> str:
         if self.codes is None:
@@ -162,24 +226,13 @@ class Discovery:
         return f"{self.evaluate(taus=())}{note}\n\nRegions:\n{self.regions}"
 
 
-@dataclass(frozen=True)
-class _NewRows:
-    """Scores rows by rankers fitted on other rows."""
-
-    rows: TrainingRows
-    state: State
-
-    def __call__(self, ranker: Any, tau: float) -> FloatArray:
-        return self.rows.ranker(ranker, tau).score(self.state)
-
-
 def signal_frame(state: State, index: pd.Index) -> pd.DataFrame:
     """Return the ten signals with the rows' own labels as index."""
     return state.signals.reindex(columns=list(SIGNALS)).set_axis(index, axis=0)
 
 
 def _name(ranker: Any) -> str:
-    if isinstance(ranker, str) and ranker != "auto":
+    if isinstance(ranker, str):
         return ranker
     made = rankers.make(ranker)
     return getattr(made, "name", type(made).__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,17 +14,18 @@ import pandas as pd
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from falcon_discover import backbones, progress, rankers
 from falcon_discover.checks import (
+    allows_gaps,
     check_lengths,
     check_parameters,
     resolved_seed,
     warn_few_rows,
 )
+from falcon_discover.contributions import Contributions
 from falcon_discover.crossfit import (
     CrossFit,
     cross_fit,
@@ -33,6 +35,7 @@ from falcon_discover.crossfit import (
 )
 from falcon_discover.discovery import Discovery, signal_frame
 from falcon_discover.exceptions import DataWarning, InputError
+from falcon_discover.guarantee import ReviewBudget
 from falcon_discover.rankers.training import LabelledState, TrainingRows, check_labels
 from falcon_discover.results import Evaluation
 from falcon_discover.settings import PAPER
@@ -57,7 +60,10 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
     tau : float, default 0.90
         Confidence from which a wrong prediction counts as a confident error.
     ranker : str or ranker, default "auto"
-        How rows are ranked for review; see `falcon_discover.rankers.RANKERS`.
+        How rows are ranked for review; see `falcon_discover.rankers.RANKERS`. "auto" learns the
+        probability that a row is a confident error.
+    severity : {"count", "surprise"}, default "count"
+        For "auto": "surprise" ranks by that probability times `-log(1 - confidence)`.
     n_neighbors : int, default 25
         Neighbours for agreement.
     n_mix_neighbors : int, default 6
@@ -100,6 +106,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
         *,
         tau: float = PAPER.tau,
         ranker: Any = "auto",
+        severity: str = "count",
         n_neighbors: int = PAPER.n_neighbors,
         n_mix_neighbors: int = PAPER.n_mix_neighbors,
         mix: tuple[float, ...] = PAPER.mix,
@@ -112,6 +119,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
         self.estimator = estimator
         self.tau = tau
         self.ranker = ranker
+        self.severity = severity
         self.n_neighbors = n_neighbors
         self.n_mix_neighbors = n_mix_neighbors
         self.mix = mix
@@ -137,7 +145,8 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
             n_regions=self.n_regions,
         )
         # Fitting may take minutes: what can be wrong with the ranker is said before.
-        ranker = rankers.make(self.ranker)
+        spec = rankers.specified(self.ranker, self.severity)
+        ranker = rankers.make(spec)
         check_labels(getattr(ranker, "labels", None), has_validation=X_cal is not None)
         table = self._table(X, reset=True)
         labels = Labels.from_input(y)
@@ -146,6 +155,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
         self.classes_ = labels.classes
         seed = resolved_seed(self.random_state)
         measure = Measure(self.n_neighbors, self.n_mix_neighbors, tuple(self.mix), seed)
+        opinions_seed = seed if getattr(ranker, "wants_opinions", False) else None
         with self._threads(), progress.shown(bool(self.verbose)):
             folds = make_folds(self.cv, labels, seed)
             warn_few_rows(folds, self.n_neighbors)
@@ -158,11 +168,19 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
                 folds,
                 base.fold_probes,
                 own_view=base.own_view,
+                opinions_seed=opinions_seed,
                 n_jobs=self.n_jobs,
             )
             reference = Reference.build(
-                table, labels.codes, base.p, base.probe, own_view=base.own_view, n_jobs=self.n_jobs
+                table,
+                labels.codes,
+                base.p,
+                base.probe,
+                own_view=base.own_view,
+                opinions_seed=opinions_seed,
+                n_jobs=self.n_jobs,
             )
+            state = replace(state, features=reference.coordinates)
             reference.view.warn_odd_columns(table)
             validation = None
             if calibration is not None:
@@ -174,16 +192,16 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
                 classes=labels.classes,
                 index=table.index,
                 tau=self.tau,
-                ranker=self.ranker,
+                ranker=spec,
                 n_regions=self.n_regions,
                 seed=seed,
             )
-            self.ranker_ = rows.ranker(self.ranker, self.tau)
+            self.ranker_ = rows.ranker(spec, self.tau)
         self.model_ = base.model
         self.backbone_ = base.name
         self.candidates_ = base.auroc
         self.regions_ = self.discovery_.regions
-        self._measure, self._reference, self._rows = measure, reference, rows
+        self._measure, self._reference = measure, reference
         self._probe, self._kinds = base.probe, table.kinds
         return self
 
@@ -240,7 +258,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
             labels = Labels.from_input(y, self.classes_)
             check_lengths(table, labels, "X", "y")
             codes = labels.codes
-        return self.discovery_.of_new_rows(self._state(table), table.index, codes, self._rows)
+        return self.discovery_.of_new_rows(self._state(table), table.index, codes)
 
     def evaluate(
         self,
@@ -254,6 +272,35 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
         Without `X` and `y` the rows given to `fit` are used, each judged out-of-fold.
         """
         return self.examine(X, y).evaluate(budgets=budgets, taus=taus)
+
+    def review_budget(
+        self,
+        max_residual_rate: float,
+        confidence: float = PAPER.interval_level,
+        *,
+        X: Any = None,
+        y: Any = None,
+    ) -> ReviewBudget:
+        """Return the smallest share to review so that the rest is safe.
+
+        Parameters
+        ----------
+        max_residual_rate : highest rate of confident errors among the rows not reviewed
+        confidence : probability with which the statement is to hold
+        X, y : labelled rows that were not given to `fit`, for an exact statement; without them
+            the rows given to `fit` are used, each judged out-of-fold
+
+        See Also
+        --------
+        Discovery.missed_bound : the reverse, for a given budget: `examine(X, y).missed_bound(0.2)`
+        """
+        return self.examine(X, y).review_budget(max_residual_rate, confidence)
+
+    def contributions(self) -> Contributions:
+        """Return what each family of signals earns: the loss in eligible AUROC without it."""
+        check_is_fitted(self)
+        with self._threads(), progress.shown(bool(self.verbose)):
+            return self.discovery_.contributions()
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the base model's probabilities, unchanged, in the order of `classes_`."""
@@ -273,7 +320,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         # Our own part works with gaps; whether the whole does depends on the base model.
-        tags.input_tags.allow_nan = self._is_library or _allows_gaps(self.estimator)
+        tags.input_tags.allow_nan = self._is_library or allows_gaps(self.estimator)
         tags.transformer_tags.preserves_dtype = []
         tags.input_tags.categorical = True
         tags.input_tags.string = True
@@ -344,11 +391,3 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
             return
         with threadpool_limits(limits=effective_n_jobs(self.n_jobs)):
             yield
-
-
-def _allows_gaps(model: Any) -> bool:
-    try:
-        return bool(get_tags(model).input_tags.allow_nan)
-    except AttributeError:
-        # A model from outside scikit-learn: let it decide for itself.
-        return True

@@ -1,4 +1,4 @@
-"""How sure a figure is: intervals for shares and for AUROC."""
+"""How sure a figure is: intervals for shares, for AUROC, and for the difference of two."""
 
 from __future__ import annotations
 
@@ -48,13 +48,56 @@ def auroc_interval(
     m, n = int(event.sum()), int((~event).sum())
     if m < 2 or n < 2:
         return math.nan, math.nan
-    ranks = rankdata(scores)
-    # Share of the other class that each row beats, ties half.
-    above = (ranks[event] - rankdata(scores[event])) / n
-    below = 1.0 - (ranks[~event] - rankdata(scores[~event])) / m
+    above, below = _placements(event, scores)
     spread = math.sqrt(above.var(ddof=1) / m + below.var(ddof=1) / n)
     area = fc_auroc(event, scores)
     if area in (0.0, 1.0) or spread == 0.0:
         return area, area
     reach = float(norm.ppf((1 + level) / 2)) * spread / (area * (1 - area))
     return float(expit(logit(area) - reach)), float(expit(logit(area) + reach))
+
+
+def auroc_difference(
+    events: npt.ArrayLike,
+    score: npt.ArrayLike,
+    other: npt.ArrayLike,
+    level: float = PAPER.interval_level,
+) -> tuple[float, float, float]:
+    """Return the difference of two AUROCs on the same rows with DeLong's paired interval.
+
+    NaN where there are fewer than two events or two other rows.
+
+    Examples
+    --------
+    >>> events = [0, 0, 0, 1, 1, 1]
+    >>> gain, low, high = auroc_difference(events, [1, 2, 8, 4, 7, 9], [2, 1, 9, 3, 8, 7])
+    >>> round(gain, 2), bool(low < 0 < high)
+    (0.11, True)
+    """
+    event = np.asarray(events, dtype=bool)
+    m, n = int(event.sum()), int((~event).sum())
+    if m < 2 or n < 2:
+        return math.nan, math.nan, math.nan
+    above, below = (
+        np.subtract(a, b)
+        for a, b in zip(
+            _placements(event, np.asarray(score, dtype=np.float64)),
+            _placements(event, np.asarray(other, dtype=np.float64)),
+            strict=True,
+        )
+    )
+    gain = fc_auroc(event, score) - fc_auroc(event, other)
+    spread = math.sqrt(above.var(ddof=1) / m + below.var(ddof=1) / n)
+    reach = float(norm.ppf((1 + level) / 2)) * spread
+    return gain, gain - reach, gain + reach
+
+
+def _placements(
+    event: npt.NDArray[np.bool_], scores: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the share of the other class that each event and each other row beats, ties half."""
+    m, n = int(event.sum()), int((~event).sum())
+    ranks = rankdata(scores)
+    above = (ranks[event] - rankdata(scores[event])) / n
+    below = 1.0 - (ranks[~event] - rankdata(scores[~event])) / m
+    return above, below

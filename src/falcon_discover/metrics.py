@@ -110,6 +110,39 @@ def gated_confidence(confidence: npt.ArrayLike, tau: float = PAPER.tau) -> Float
     return np.where(values >= tau, 2.0 - values, values)
 
 
+def surprise(confidence: npt.ArrayLike) -> FloatArray:
+    """Return `-log(1 - confidence)`: how surprising it is that a prediction is wrong.
+
+    Examples
+    --------
+    >>> surprise([0.5, 0.99]).round(2)
+    array([0.69, 4.61])
+    """
+    doubt = np.maximum(1.0 - np.asarray(confidence, dtype=np.float64), PAPER.logit_clip)
+    return np.asarray(-np.log(doubt))
+
+
+def captured_surprise(
+    fc: npt.ArrayLike, score: npt.ArrayLike, confidence: npt.ArrayLike, budget: float
+) -> float:
+    """Return the share of the events' total surprise that the top `budget` finds.
+
+    NaN where there is no event.
+
+    Examples
+    --------
+    >>> captured_surprise([1, 1, 0], [0.9, 0.1, 0.5], [0.9, 0.99, 0.99], budget=1 / 3)
+    0.3333333333333333
+    """
+    events, scores = _binary(fc, "fc"), _scores(score)
+    _same_length(events, scores)
+    weights = np.where(events, surprise(confidence), 0.0)
+    if not events.any():
+        return float("nan")
+    top = review_order(scores)[: review_size(len(events), budget)]
+    return float(weights[top].sum() / weights.sum())
+
+
 def fc_count_at(fc: npt.ArrayLike, score: npt.ArrayLike, budget: float) -> int:
     """Return how many events the review of the top `budget` finds (eq:fccount_appendix).
 

@@ -46,6 +46,16 @@ class Neighbours:
     distances: Float32Array
 
 
+@dataclass(frozen=True)
+class LabelledNeighbours(Neighbours):
+    """The same, with the distances to the nearest rows of class 0 and of class 1.
+
+    `class_distances` is rows x 2 x k, nearest first; infinite where a class has no k-th row.
+    """
+
+    class_distances: Float32Array
+
+
 class NeighbourIndex:
     """Exact nearest-neighbour search among fixed reference rows.
 
@@ -109,11 +119,9 @@ class NeighbourIndex:
         that its distance is exactly 0.
         """
         squares = roughly**2
-        norms = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)[:, None]
-        loss = 1e-12 * (norms + squares)
-        ties = np.diff(squares, axis=1) <= 5e-7 * squares[:, 1:] + loss[:, 1:]
+        loss = _lost_digits(rows, squares)
         duplicates = squares[:, 0] <= 1e-9 + loss[:, 0]
-        return ties.any(axis=1) | duplicates
+        return _near_ties(squares, loss) | duplicates
 
     def _settle_ties(
         self,
@@ -146,5 +154,84 @@ class NeighbourIndex:
                 positions[row], distances[row] = close[first], exact[first]
 
     def _distances(self, rows: Float32Array, candidates: IntArray) -> Float32Array:
-        gaps = self.reference[candidates].astype(np.float64) - rows[:, None, :]
-        return np.sqrt(np.einsum("ijk,ijk->ij", gaps, gaps)).astype(np.float32)
+        return _exact_distances(self.reference, rows, candidates)
+
+
+class LabelledIndex:
+    """Nearest reference rows over all and by class, for little more than one search.
+
+    Each class is searched by itself and the answers are merged, so the rows are the same as
+    those of one `NeighbourIndex` over all.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0], [1.0], [1.0]], dtype=np.float32)
+    >>> found = LabelledIndex(rows, np.array([0, 1, 0])).query(np.array([[0.9]]), k=2)
+    >>> found.rows, found.class_distances[0].round(2)
+    (array([[1, 2]]), array([[0.1, 0.9],
+           [0.1, inf]], dtype=float32))
+    """
+
+    def __init__(
+        self,
+        reference: Float32Array,
+        labels: npt.NDArray[np.integer],
+        n_jobs: int | None = None,
+    ) -> None:
+        self.reference = np.ascontiguousarray(reference, dtype=np.float32)
+        self._positions = [np.flatnonzero(labels == c) for c in (0, 1)]
+        self._classes = [
+            NeighbourIndex(self.reference[own], n_jobs) if len(own) else None
+            for own in self._positions
+        ]
+
+    def __len__(self) -> int:
+        return len(self.reference)
+
+    def query(self, rows: Float32Array, k: int) -> LabelledNeighbours:
+        """Return the `k` nearest reference rows of each row (fewer if there are fewer)."""
+        rows = np.ascontiguousarray(rows, dtype=np.float32)
+        by_class = np.full((len(rows), 2, k), np.inf, dtype=np.float32)
+        positions, distances = [], []
+        for c, (own, index) in enumerate(zip(self._positions, self._classes, strict=True)):
+            if index is not None:
+                found = index.query(rows, k)
+                by_class[:, c, : found.rows.shape[1]] = found.distances
+                positions.append(own[found.rows])
+                distances.append(found.distances)
+        near, far = np.concatenate(positions, axis=1), np.concatenate(distances, axis=1)
+        k = min(k, len(self))
+        near, far = _ordered(near, far)
+        # Rows of two classes at the same distance: their distances must be rounded alike.
+        squares = far.astype(np.float64) ** 2
+        doubtful = np.flatnonzero(_near_ties(squares, _lost_digits(rows, squares)))
+        step = rows_within_budget(near.shape[1] * rows.shape[1] * 24, at_most=max(len(rows), 1))
+        for start in range(0, len(doubtful), step):
+            part = doubtful[start : start + step]
+            exact = _exact_distances(self.reference, rows[part], near[part])
+            near[part], far[part] = _ordered(near[part], exact)
+        return LabelledNeighbours(near[:, :k].copy(), far[:, :k].copy(), by_class)
+
+
+def _ordered(positions: IntArray, distances: Float32Array) -> tuple[IntArray, Float32Array]:
+    """Return candidates by distance, ties by position."""
+    order = np.lexsort((positions, distances), axis=1)
+    return np.take_along_axis(positions, order, 1), np.take_along_axis(distances, order, 1)
+
+
+def _lost_digits(rows: Float32Array, squares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    norms = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)[:, None]
+    return np.asarray(1e-12 * (norms + squares))
+
+
+def _near_ties(squares: npt.NDArray[np.float64], loss: npt.NDArray[np.float64]) -> BoolArray:
+    """Return which rows have two candidates that are equally far at float32 precision."""
+    ties = np.diff(squares, axis=1) <= 5e-7 * squares[:, 1:] + loss[:, 1:]
+    return np.asarray(ties.any(axis=1))
+
+
+def _exact_distances(
+    reference: Float32Array, rows: Float32Array, candidates: IntArray
+) -> Float32Array:
+    gaps = reference[candidates].astype(np.float64) - rows[:, None, :]
+    return np.sqrt(np.einsum("ijk,ijk->ij", gaps, gaps)).astype(np.float32)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from falcon_discover import rankers
 from falcon_discover.checks import (
     check_lengths,
     check_parameters,
@@ -30,6 +32,7 @@ def discover(
     *,
     tau: float = PAPER.tau,
     ranker: Any = "auto",
+    severity: str = "count",
     n_neighbors: int = PAPER.n_neighbors,
     cv: Any = PAPER.n_folds,
     n_regions: int = PAPER.n_regions,
@@ -43,7 +46,7 @@ def discover(
     X, y : labelled rows the model was not trained on
     proba : the model's positive-class scores, or its two columns of probabilities in the order of
         the sorted labels
-    tau, ranker, n_neighbors, cv, n_regions, random_state, n_jobs : as in `FalconDiscover`
+    tau, ranker, severity, n_neighbors, cv, n_regions, random_state, n_jobs : as in `FalconDiscover`
 
     Returns
     -------
@@ -64,7 +67,10 @@ def discover(
     seed = resolved_seed(random_state)
     folds = make_folds(cv, labels, seed)
     warn_few_rows(folds, n_neighbors)
-    TransformedView().fit(table).warn_odd_columns(table)
+    view = TransformedView().fit(table)
+    view.warn_odd_columns(table)
+    spec = rankers.specified(ranker, severity)
+    wanted = getattr(rankers.make(spec), "wants_opinions", False)
     state = Measure(n_neighbors, seed=seed).cross_fitted_state(
         table,
         labels.codes,
@@ -73,14 +79,16 @@ def discover(
         folds,
         [None] * len(folds),
         own_view=False,
+        opinions_seed=seed if wanted else None,
         n_jobs=n_jobs,
     )
+    state = replace(state, features=view.transform(table))
     return Discovery.of_training_rows(
         TrainingRows(LabelledState(state, labels.codes)),
         classes=labels.classes,
         index=table.index,
         tau=tau,
-        ranker=ranker,
+        ranker=spec,
         n_regions=n_regions,
         seed=seed,
     )

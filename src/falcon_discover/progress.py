@@ -95,6 +95,16 @@ def logged() -> Iterator[None]:
 
 
 @contextmanager
+def silent() -> Iterator[None]:
+    """Hide the steps inside the block: they are one step of the work that is watched."""
+    token = _reporter.set(None)
+    try:
+        yield
+    finally:
+        _reporter.reset(token)
+
+
+@contextmanager
 def shown(wanted: bool = True) -> Iterator[None]:
     """Show a progress bar on the terminal while the block runs; silent when there is none.
 

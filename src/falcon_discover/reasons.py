@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ import pandas as pd
 from falcon_discover.metrics import review_order, review_size
 from falcon_discover.signals.state import State
 from falcon_discover.tables import FloatArray, IntArray
+from falcon_discover.words import odds, percent
 
 # Below these a signal speaks against the prediction; they choose words, never ranks.
 DOUBTFUL_SHARE = 0.60
@@ -28,12 +28,23 @@ def review_list(
     tau: float,
     budget: float,
     index: pd.Index,
+    risk: FloatArray | None = None,
 ) -> pd.DataFrame:
-    """Return the top `budget` of the rows, most suspicious first."""
+    """Return the top `budget` of the rows, most suspicious first.
+
+    Parameters
+    ----------
+    risk : the probability that each row is a confident error, where the ranker knows it
+    """
     top = review_order(suspicion)[: review_size(len(state), budget)]
     chosen = state.take(top)
     signals = pd.concat([chosen.signals, chosen.evidence], axis=1)
     reasons = [_reason(row, tau) for row in signals.to_dict("records")]
+    if risk is not None:
+        reasons = [
+            f"{odds(value)}: {text}" if value > 0 else text
+            for value, text in zip(risk[top], reasons, strict=True)
+        ]
     return pd.DataFrame(
         {
             "row": top,
@@ -46,21 +57,6 @@ def review_list(
         },
         index=index[top],
     )
-
-
-def percent(share: float) -> str:
-    """Return a share as a percentage that never rounds up to certainty.
-
-    Examples
-    --------
-    >>> percent(0.97), percent(0.9996), percent(1.0)
-    ('97 %', '99.9 %', '100 %')
-    """
-    if share >= 1.0:
-        return "100 %"
-    if share < 0.99:
-        return f"{100 * share:.0f} %"
-    return f"{math.floor(1000 * share) / 10:g} %"
 
 
 def _reason(signals: Mapping[str, float], tau: float) -> str:
@@ -91,7 +87,7 @@ def _neighbour_clause(signals: Mapping[str, float]) -> Clauses:
 
 
 def _stability_clause(signals: Mapping[str, float]) -> Clauses:
-    if "max_drift" not in signals:
+    if "max_drift" not in signals or "labelled_as_predicted" not in signals:
         return []
     flips, drift = 1.0 - signals["label_consistency"], signals["max_drift"]
     # "Them" needs the neighbours to stand right before, as a doubt or a comfort alike.

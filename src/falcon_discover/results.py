@@ -14,10 +14,12 @@ import pandas as pd
 
 from falcon_discover import metrics
 from falcon_discover.inference import auroc_interval, share_interval
-from falcon_discover.reasons import percent
 from falcon_discover.signals.state import State
 from falcon_discover.tables import FloatArray
+from falcon_discover.words import percent
 
+# Thresholds of the severe events that a ranking is also judged by.
+SEVERE_TAUS = (0.95, 0.99)
 Scores = Callable[[str, float], FloatArray]
 
 
@@ -31,6 +33,7 @@ class Evaluation:
     tau : the main threshold
     captures : one row per threshold, ranker and budget
     rankings : one row per threshold and ranker: AUROC over all rows and among eligible rows
+    severity : what the ranking made for `tau` finds of the events at higher thresholds
     model : figures of the base model that do not depend on a ranker
     """
 
@@ -38,6 +41,7 @@ class Evaluation:
     tau: float
     captures: pd.DataFrame
     rankings: pd.DataFrame
+    severity: pd.DataFrame
     model: dict[str, float]
 
     def frame(self) -> pd.DataFrame:
@@ -79,6 +83,7 @@ class Evaluation:
             "model": {name: _plain(value) for name, value in self.model.items()},
             "captures": records(self.captures),
             "rankings": records(self.rankings),
+            "severity": records(self.severity),
         }
 
     def to_json(self) -> str:
@@ -120,26 +125,61 @@ def evaluate(
     rankers : names, the one under evaluation first
     """
     taus = sorted({*taus, tau})
-    captures, rankings = [], []
+    captures, rankings, severity = [], [], []
     for threshold in taus:
         events = metrics.false_confidence(codes, state.p, threshold)
         for name in rankers:
             score = scores(name, threshold)
             key = {"tau": threshold, "ranker": name}
             captures += [
-                key | _capture(events, score, state.eligible(threshold), budget)
-                for budget in budgets
+                key | _capture(events, score, state, threshold, budget) for budget in budgets
             ]
+            if threshold == tau:
+                severity += _severity(codes, state, score, name, tau, budgets)
             rankings.append(key | _ranking(events, score, state, codes, threshold))
     return Evaluation(
-        rankers[0], tau, pd.DataFrame(captures), pd.DataFrame(rankings), _model(state, codes)
+        rankers[0],
+        tau,
+        pd.DataFrame(captures),
+        pd.DataFrame(rankings),
+        pd.DataFrame(severity),
+        _model(state, codes),
     )
+
+
+def _severity(
+    codes: npt.NDArray[np.int8],
+    state: State,
+    score: FloatArray,
+    ranker: str,
+    tau: float,
+    budgets: Sequence[float],
+) -> list[dict[str, Any]]:
+    """Return what the ranking made for `tau` finds of the events the model was surer of."""
+    lines = []
+    for higher in SEVERE_TAUS:
+        if higher > tau:
+            events = metrics.false_confidence(codes, state.p, higher)
+            lines += [
+                {
+                    "ranker": ranker,
+                    "ranked_for": tau,
+                    "events_at": higher,
+                    "budget": budget,
+                    "events": int(events.sum()),
+                    "captured": metrics.fc_count_at(events, score, budget),
+                    "capture": metrics.capture_at(events, score, budget),
+                }
+                for budget in budgets
+            ]
+    return lines
 
 
 def _capture(
     events: npt.NDArray[np.bool_],
     score: FloatArray,
-    eligible: npt.NDArray[np.bool_],
+    state: State,
+    tau: float,
     budget: float,
 ) -> dict[str, float]:
     total = int(events.sum())
@@ -149,12 +189,13 @@ def _capture(
         "budget": budget,
         "rows": len(events),
         "reviewed": metrics.review_size(len(events), budget),
-        "eligible": int(eligible.sum()),
+        "eligible": int(state.eligible(tau).sum()),
         "events": total,
         "captured": found,
         "capture": found / total if total else math.nan,
         "capture_low": low,
         "capture_high": high,
+        "captured_surprise": metrics.captured_surprise(events, score, state.confidence, budget),
     }
 
 

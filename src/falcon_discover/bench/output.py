@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from falcon_discover.bench.beyond import Beyond, grid, permuted, rankings
 from falcon_discover.bench.contract import evaluation_contract
 from falcon_discover.bench.loading import Study
+from falcon_discover.bench.promises import calibration, guarantee
 from falcon_discover.bench.render import latex, markdown, tidy, wide
 from falcon_discover.bench.store import write_text
 from falcon_discover.bench.tables import TABLES, Table
@@ -58,3 +60,26 @@ def runs_frame(study: Study) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(lines)
+
+
+def beyond_tables(study: Study) -> dict[str, pd.DataFrame]:
+    """Return the tables of what goes beyond the paper, by file name."""
+    found = Beyond(study)
+    if not found.done:
+        raise InputError(
+            "there are no scores beyond the paper in the store: 'bench run' makes them."
+        )
+    return {
+        "rankers": rankings(found),
+        "grid": grid(found),
+        "guarantee": guarantee(found),
+        "risk_calibration": calibration(found),
+        "permuted": permuted(found),
+    }
+
+
+def write_beyond(built: dict[str, pd.DataFrame], folder: Path) -> None:
+    """Write each of them as CSV."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, frame in built.items():
+        write_text(folder / f"{name}.csv", frame.to_csv(index=False, float_format="%.6g"))

@@ -36,6 +36,7 @@ NEIGHBOURHOODS = (5, 10, 20)  # the same
 CERTAINTY = ("confidence", "margin", "entropy")
 SUPPORT = ("support", "label_agreement", "prediction_agreement")
 STABILITY = ("mean_drift", "max_drift", "label_consistency", "logit_variance")
+SIGNALS = (*CERTAINTY, *SUPPORT, *STABILITY)
 ABLATIONS = {
     "no_certainty": (*SUPPORT, *STABILITY),
     "no_support": (*CERTAINTY, *STABILITY),
@@ -63,6 +64,19 @@ K_MARKS = {f"k{k}": k for k in NEIGHBOURHOODS}
 SWEEPS = (*LAMBDA_MARKS, *K_MARKS)
 PRIORS = ("confidence", "temperature", "platt", "isotonic", "beta", "trustscore")
 FAMILY = ("learned", "s_disc", "s_stab")
+
+
+# Folders of what goes beyond the paper, inside the store.
+STATES, RANKERS = "states", "rankers"
+# Beyond the paper: the thresholds and base models over which the ranker must hold.
+GRID_TAUS = (0.80, 0.85, 0.90, 0.95)
+GRID_BACKBONES = (
+    "xgboost",
+    "catboost",
+    "logistic_regression",
+    "hist_gradient_boosting",
+    "random_forest",
+)
 
 
 def settings() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import platform
 import resource
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -148,7 +148,7 @@ def execute(split: Split, backbone: str) -> tuple[dict[str, pd.DataFrame], dict[
         "oof_auroc": float(roc_auc_score(train_codes, oof)),
         "seconds": watch.seconds,
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
-        "versions": _versions(backbone),
+        "versions": versions(backbone),
         "python": platform.python_version(),
     }
     return {"oof": oof_table, "rows": rows_table, "scores": scores}, report
@@ -200,7 +200,8 @@ def _mixed_scores(
     return np.concatenate(parts)
 
 
-def _versions(backbone: str) -> dict[str, str]:
+def versions(backbone: str) -> dict[str, str]:
+    """Return the versions of the packages that decide a run's numbers."""
     packages = [*PACKAGES, *([BOOSTERS[backbone]] if backbone in BOOSTERS else [])]
     return {package: version(package) for package in packages}
 
@@ -211,23 +212,37 @@ def planned(names: Iterable[str], seeds: Iterable[int], chosen: Iterable[str]) -
     return [RunKey(name, seed, backbone) for name in names for seed in seeds for backbone in chosen]
 
 
-def run_all(store: Store, keys: list[RunKey], n_jobs: int) -> int:
+Executor = Callable[[RunKey], tuple[dict[str, pd.DataFrame], dict[str, Any]]]
+
+
+def paper_runs(n_jobs: int) -> Executor:
+    """Return what does one run of the paper's study; a split is loaded once for all backbones."""
+    last: dict[tuple[str, int], Split] = {}
+
+    def one(key: RunKey) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:
+        where = (key.dataset, key.seed)
+        if where not in last:
+            last.clear()
+            last[where] = Split(key.dataset, key.seed, n_jobs)
+        return execute(last[where], key.backbone)
+
+    return one
+
+
+def run_all(store: Store, keys: list[RunKey], one: Executor) -> int:
     """Do the runs that are not done and return how many were done here.
 
     A run that another process works on is left to it.
     """
     todo = [key for key in keys if not store.done(key)]
     progress.expect(len(todo))
-    split: tuple[tuple[str, int], Split] | None = None
     finished = 0
     for key in todo:
         progress.step(str(key))
         with store.claim(key) as mine:
-            if not mine:
-                continue
-            if split is None or split[0] != (key.dataset, key.seed):
-                split = ((key.dataset, key.seed), Split(key.dataset, key.seed, n_jobs))
-            tables, report = execute(split[1], key.backbone)
-            store.write(key, tables, report)
-            finished += 1
+            if mine:
+                with progress.silent():
+                    tables, report = one(key)
+                store.write(key, tables, report)
+                finished += 1
     return finished

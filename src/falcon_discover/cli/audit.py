@@ -20,6 +20,11 @@ Out = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
 Tau = Annotated[float, typer.Option(help="Confidence from which an error is a confident error.")]
 Budget = Annotated[float, typer.Option(help="Share of the rows to review.")]
 RankerName = Annotated[str, typer.Option(help="How rows are ranked; a wrong name lists all.")]
+Severity = Annotated[str, typer.Option(help="For auto: count errors, or weigh by surprise.")]
+ResidualRate = Annotated[
+    float | None,
+    typer.Option(help="Highest rate of confident errors among rows not reviewed: asks how much."),
+]
 Seed = Annotated[int, typer.Option(help="Seed of splits, folds and models.")]
 
 
@@ -68,6 +73,8 @@ def audit(
     tau: Tau = PAPER.tau,
     budget: Budget = PAPER.main_budget,
     ranker: RankerName = "auto",
+    severity: Severity = "count",
+    max_residual_rate: ResidualRate = None,
     seed: Seed = PAPER.seeds[0],
     jobs: Jobs = -1,
     as_json: AsJson = False,
@@ -94,6 +101,8 @@ def audit(
         tau=tau,
         budget=budget,
         ranker=ranker,
+        severity=severity,
+        max_residual_rate=max_residual_rate,
         seed=seed,
         n_jobs=jobs,
     )
@@ -124,6 +133,7 @@ def _show(result: Audit) -> None:
     typer.echo("Review first:")
     for row in result.review.head(5).itertuples():
         typer.echo(f"  row {row.row}: predicted {row.predicted!r}, {row.reason}")
+    typer.echo(f"\nHow much is enough:\n{result.guarantee or result.missed}")
     typer.echo(f"\nRegions, by the confident errors they hold:\n{result.regions}\n")
     for note in result.summary["notes"]:
         typer.echo(f"note: {note}")

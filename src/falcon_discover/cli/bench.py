@@ -36,25 +36,31 @@ def run(
     backbone: Annotated[
         list[str] | None, typer.Option("--backbone", help="May be repeated; all.")
     ] = None,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--part",
+            help="paper: its own study; states and rankers: what goes beyond it. All, in order.",
+        ),
+    ] = None,
     jobs: Jobs = -1,
 ) -> None:
     """Fit every candidate on every split; may be interrupted and started again."""
     from joblib import effective_n_jobs
 
-    from falcon_discover.bench.run import planned, run_all
-    from falcon_discover.bench.store import Store
+    from falcon_discover.bench.parts import PARTS
 
     names = _known(dataset, (*plan.DATASETS, "miniboone"), "data set") or list(plan.DATASETS)
-    chosen = _known(backbone, plan.BACKBONES, "backbone") or list(plan.BACKBONES)
-    keys = planned(names, seed or PAPER.seeds, chosen)
-    place = Store(store, plan.settings())
-    with progress.logged():
-        finished = run_all(place, keys, effective_n_jobs(jobs))
-    left = sum(not place.done(key) for key in keys)
-    typer.echo(
-        f"{finished} run(s) done now, {len(keys) - left} of {len(keys)} in {store}"
-        + (f"; {left} are being done by another process." if left else ".")
-    )
+    chosen = _known(backbone, plan.BACKBONES, "backbone")
+    seeds = seed or list(PAPER.seeds)
+    for name in _known(part, tuple(PARTS), "part") or PARTS:
+        with progress.logged():
+            done = PARTS[name](store, names, seeds, chosen, effective_n_jobs(jobs))
+        typer.echo(
+            f"{name}: {done.finished} run(s) done now, {done.planned - done.left} of "
+            f"{done.planned} in {store}"
+            + (f"; {done.left} are being done by another process." if done.left else ".")
+        )
 
 
 def _known(given: list[str] | None, known: tuple[str, ...], what: str) -> list[str]:
@@ -82,6 +88,26 @@ def tables(
         typer.echo(_markdown(cells))
     if out is not None:
         write_tables(built, study, out)
+        typer.echo(f"\n{len(built)} table(s) in {out}")
+
+
+@bench_app.command()
+@command
+def beyond(
+    store: StoreFolder = Path("bench-store"),
+    dataset: DataSets = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the files.")] = None,
+) -> None:
+    """Show what goes beyond the paper: gated rankers, calibrated risk, the guarantee."""
+    from falcon_discover.bench.output import beyond_tables, write_beyond
+    from falcon_discover.bench.summary import summary
+
+    built = beyond_tables(_study(store, dataset))
+    for name, frame in built.items():
+        typer.echo(f"\n{name}\n\n{frame.round(4).to_string(index=False)}")
+    typer.echo(f"\n{summary(built)}")
+    if out is not None:
+        write_beyond(built, out)
         typer.echo(f"\n{len(built)} table(s) in {out}")
 
 

@@ -15,7 +15,13 @@ from falcon_discover.rankers.fixed import (
     RandomRanker,
     StabilityRanker,
 )
-from falcon_discover.rankers.gated import GatedConfidence
+from falcon_discover.rankers.gated import (
+    GatedConfidence,
+    GatedRisk,
+    GatedSignal,
+    GatedStability,
+    check_severity,
+)
 from falcon_discover.rankers.learned import LearnedWitness
 
 __all__ = [
@@ -24,16 +30,20 @@ __all__ = [
     "ConfidenceRanker",
     "DiscrepancyRanker",
     "GatedConfidence",
+    "GatedRisk",
+    "GatedSignal",
+    "GatedStability",
     "LabelSource",
     "LearnedWitness",
     "RandomRanker",
     "Ranker",
     "StabilityRanker",
     "make",
+    "specified",
 ]
 
 RANKERS: dict[str, Callable[[], Ranker]] = {
-    "auto": GatedConfidence,
+    "auto": GatedRisk,
     "random": RandomRanker,
     "confidence": ConfidenceRanker,
     "s_stab": StabilityRanker,
@@ -42,10 +52,28 @@ RANKERS: dict[str, Callable[[], Ranker]] = {
     "learned_oof": lambda: LearnedWitness("oof"),
     "learned_both": lambda: LearnedWitness("both"),
     "gated_confidence": GatedConfidence,
+    "gated_trustscore": lambda: GatedSignal("log_trust_1"),
+    "gated_stability": GatedStability,
 }
 
 # Shown beside any ranker: they need no labels, and a ranker earns its keep by beating them.
 BASELINES = ("gated_confidence", "s_disc", "s_stab", "confidence", "random")
+
+
+def specified(ranker: Any, severity: str = "count") -> Any:
+    """Return the ranker that a name and a severity ask for.
+
+    Examples
+    --------
+    >>> specified("auto", "surprise")
+    GatedRisk(severity='surprise')
+    """
+    check_severity(severity)
+    if severity == "count":
+        return ranker
+    if ranker != "auto":
+        raise InputError(f"severity={severity!r} belongs to ranker='auto', not to {ranker!r}.")
+    return GatedRisk("surprise")
 
 
 def make(ranker: Any) -> Ranker:

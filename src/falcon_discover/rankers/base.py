@@ -12,7 +12,9 @@ from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
 from falcon_discover.tables import FloatArray
 
-LabelSource = Literal["validation", "oof", "both"]
+# "all": out-of-fold training rows, and validation rows where there are any.
+LabelSource = Literal["validation", "oof", "both", "all"]
+Target = Literal["events", "errors"]
 
 
 class Ranker(BaseEstimator):
@@ -25,11 +27,16 @@ class Ranker(BaseEstimator):
     name : the name it goes by in tables
     needs : the signals without which it cannot score
     labels : which labelled rows it learns from, or None if it learns from none
+    target : what `fit` is told about them: which are false-confidence events, or which are
+        errors at any confidence
+    wants_opinions : whether second opinions are worth training for it
     """
 
     name: ClassVar[str] = "custom"
     needs: ClassVar[tuple[str, ...]] = ()
     labels: LabelSource | None = None
+    target: ClassVar[Target] = "events"
+    wants_opinions: ClassVar[bool] = False
     tau_: float = PAPER.tau
 
     def fit(self, state: State, false_confidence: npt.ArrayLike, tau: float = PAPER.tau) -> Self:

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from falcon_discover.metrics import gated_confidence
+import warnings
+from typing import Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from falcon_discover.exceptions import DataWarning, InputError
+from falcon_discover.metrics import gated_confidence, surprise
 from falcon_discover.rankers.base import Ranker
+from falcon_discover.rankers.blend import Blend, OwnDoubt, calibration, cross_fitted
+from falcon_discover.rankers.fixed import StabilityRanker
+from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
 from falcon_discover.tables import FloatArray
+
+Severity = Literal["count", "surprise"]
+SEVERITIES = ("count", "surprise")
+# Fewer errors than this teach nothing.
+MIN_ERRORS = 8
 
 
 class GatedConfidence(Ranker):
@@ -16,3 +32,135 @@ class GatedConfidence(Ranker):
     def score(self, state: State) -> FloatArray:
         """Return the gated confidence."""
         return gated_confidence(state.confidence, self.tau_)
+
+
+class GatedSignal(Ranker):
+    """Eligible rows first, then by one signal; no learning, no labels.
+
+    Parameters
+    ----------
+    signal : a column of the state's signals or evidence; large values are reviewed last
+    """
+
+    name = "gated_signal"
+
+    def __init__(self, signal: str = "log_trust_1") -> None:
+        self.signal = signal
+
+    def score(self, state: State) -> FloatArray:
+        """Return 1 to 2 for eligible rows, below 0 for the others."""
+        known = state.signals if self.signal in state.signals else state.evidence
+        if self.signal not in known:
+            raise InputError(f"the state has no signal {self.signal!r}.")
+        ranks = expit(-known[self.signal].to_numpy(dtype=np.float64))
+        return np.where(state.eligible(self.tau_), 1.0 + ranks, state.confidence - 1.0)
+
+
+class GatedStability(Ranker):
+    """Eligible rows first, then by the paper's s_stab; no learning, no labels."""
+
+    name = "gated_stability"
+    needs = ("mean_drift", "label_consistency")
+
+    def score(self, state: State) -> FloatArray:
+        """Return 1 to 2 for eligible rows, below 0 for the others."""
+        unstable = StabilityRanker().score(state)
+        return np.where(state.eligible(self.tau_), 1.0 + unstable, state.confidence - 1.0)
+
+
+class GatedRisk(Ranker):
+    """The probability that a row is a confident error, learned from cross-fitted rows.
+
+    Rows below the threshold cannot be confident errors: their risk is 0. For the others it is
+    the average, in log-odds, of a ridge regression on the directed signals and of small boosted
+    trees on signals and features, calibrated on cross-fitted scores. It learns from errors at any
+    confidence. With few errors all but the model's own doubt shrinks away, so that what remains
+    is gated confidence; with almost none it is gated confidence.
+
+    Parameters
+    ----------
+    severity : {"count", "surprise"}
+        "count" ranks by risk; "surprise" by risk times `-log(1 - confidence)`, so that errors
+        the model was surest of come first
+    leave_out : families of `rankers.inputs.FAMILIES` not to use
+    random_state : seed of the trees and of the folds of the calibration
+
+    Attributes
+    ----------
+    held_out_, held_out_risk_ : score and risk of the rows it was fitted on, each by a model that
+        did not see it
+    events_, eligible_ : confident errors and eligible rows it learned from
+    calibration_ : shift and slope of the log-odds
+    """
+
+    name = "auto"
+    labels = "all"
+    target = "errors"
+    wants_opinions = True
+
+    def __init__(
+        self,
+        severity: Severity = "count",
+        *,
+        leave_out: tuple[str, ...] = (),
+        random_state: int = 0,
+    ) -> None:
+        self.severity = severity
+        self.leave_out = leave_out
+        self.random_state = random_state
+
+    def fit(self, state: State, false_confidence: npt.ArrayLike, tau: float = PAPER.tau) -> Self:
+        """Learn from errors at any confidence (`target` is "errors")."""
+        check_severity(self.severity)
+        wrong = np.asarray(false_confidence, dtype=bool)
+        eligible = state.eligible(tau)
+        self.tau_ = tau
+        self.events_, self.eligible_ = int((wrong & eligible).sum()), int(eligible.sum())
+        self.calibration_ = (0.0, 1.0)
+        self.model_: Blend | OwnDoubt
+        too_few = min(int(wrong.sum()), int((~wrong).sum())) < MIN_ERRORS
+        if too_few and self.eligible_:
+            warnings.warn(
+                f"{int(wrong.sum())} of {len(wrong):,} calibration rows are errors, "
+                f"{self.events_} of them confident ones: too few to learn from, rows are ranked "
+                "by gated confidence.",
+                DataWarning,
+                stacklevel=3,
+            )
+        if too_few or not self.eligible_:
+            self.model_ = OwnDoubt(state, wrong, eligible)
+            held_out = self.model_.log_odds(state)
+        else:
+            blend = Blend(self.leave_out, self.random_state)
+            held_out = cross_fitted(blend, state, wrong, eligible, self.random_state)
+            self.calibration_ = calibration(held_out[eligible], wrong[eligible])
+            self.model_ = blend.fit(state, wrong, eligible)
+        self.held_out_risk_ = self._risk(state, held_out)
+        self.held_out_ = self._severe(state, self.held_out_risk_)
+        return self
+
+    def score(self, state: State) -> FloatArray:
+        """Return the risk of each row, or its expected surprise."""
+        return self._severe(state, self.risk(state))
+
+    def risk(self, state: State) -> FloatArray:
+        """Return the probability that each row is a confident error."""
+        values = np.zeros(len(state))
+        eligible = np.flatnonzero(state.eligible(self.tau_))
+        if len(eligible):
+            part = state.take(eligible)
+            values[eligible] = self._risk(part, self.model_.log_odds(part))
+        return values
+
+    def _risk(self, state: State, odds: FloatArray) -> FloatArray:
+        shift, slope = self.calibration_
+        return np.where(state.eligible(self.tau_), expit(shift + slope * odds), 0.0)
+
+    def _severe(self, state: State, risk: FloatArray) -> FloatArray:
+        return risk * surprise(state.confidence) if self.severity == "surprise" else risk
+
+
+def check_severity(severity: str) -> None:
+    """Raise if a severity is not known."""
+    if severity not in SEVERITIES:
+        raise InputError(f"severity is {severity!r}: choose one of {', '.join(SEVERITIES)}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import false_confidence
-from falcon_discover.rankers import Ranker, make
+from falcon_discover.rankers import GatedRisk, Ranker, make
 from falcon_discover.signals.state import State
 from falcon_discover.tables import BoolArray, FloatArray
 
@@ -35,6 +35,10 @@ class LabelledState:
         """Return which rows are false-confidence events at `tau`."""
         return false_confidence(self.codes, self.state.p, tau)
 
+    def errors(self) -> BoolArray:
+        """Return which predictions are wrong, at any confidence."""
+        return np.asarray(self.state.decision != self.codes)
+
 
 @dataclass(frozen=True)
 class TrainingRows:
@@ -42,10 +46,14 @@ class TrainingRows:
 
     oof: LabelledState
     validation: LabelledState | None = None
+    # Learned rankers by specification and threshold; the specification is kept alive with them.
+    _fitted: dict[tuple[Any, float], tuple[Any, Ranker]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
     def source(self, labels: str | None) -> LabelledState:
         """Return the rows that a label source names."""
-        if labels is None or labels == "oof":
+        if labels is None or labels == "oof" or (labels == "all" and self.validation is None):
             return self.oof
         check_labels(labels, has_validation=self.validation is not None)
         assert self.validation is not None
@@ -57,10 +65,17 @@ class TrainingRows:
         )
 
     def ranker(self, spec: Any, tau: float) -> Ranker:
-        """Return a fresh ranker fitted on the rows its label source names."""
+        """Return a ranker fitted on the rows its label source names, fitted only once."""
+        key = (spec if isinstance(spec, str) else id(spec), tau)
+        if key not in self._fitted:
+            self._fitted[key] = (spec, self._fit(spec, tau))
+        return self._fitted[key][1]
+
+    def _fit(self, spec: Any, tau: float) -> Ranker:
         ranker = make(spec)
         rows = self.source(getattr(ranker, "labels", None))
-        return ranker.fit(rows.state, rows.events(tau), tau)
+        errors = getattr(ranker, "target", "events") == "errors"
+        return ranker.fit(rows.state, rows.errors() if errors else rows.events(tau), tau)
 
     def oof_scores(self, spec: Any, tau: float) -> FloatArray:
         """Return the suspicion of the training rows, none scored by a ranker that saw it."""
@@ -69,10 +84,15 @@ class TrainingRows:
         state = self.oof.state
         if source in (None, "validation") or state.fold is None:
             return self.ranker(spec, tau).score(state)
+        if isinstance(ranker, GatedRisk):
+            # It cross-fits itself; its rows begin with the training rows.
+            fitted = self.ranker(spec, tau)
+            assert isinstance(fitted, GatedRisk)
+            return fitted.held_out_[: len(state)]
         scores = np.empty(len(state))
         for fold in np.unique(state.fold):
             held_out = state.fold == fold
             rest = LabelledState(state.take(~held_out), self.oof.codes[~held_out])
-            part = TrainingRows(rest, self.validation).ranker(spec, tau)
+            part = TrainingRows(rest, self.validation).ranker(ranker, tau)
             scores[held_out] = part.score(state.take(held_out))
         return scores

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from falcon_discover.mixing import Probe, UInt64Array
-from falcon_discover.neighbours import NeighbourIndex
+from falcon_discover.neighbours import LabelledIndex
+from falcon_discover.opinions import Opinions
 from falcon_discover.signals.support import Support
 from falcon_discover.tables import FloatArray, Table
 from falcon_discover.view import TransformedView
@@ -26,11 +27,17 @@ class Reference:
     labels: npt.NDArray[np.int8]
     p: FloatArray
     view: TransformedView
-    index: NeighbourIndex
+    index: LabelledIndex
     support: Support
     probe: Probe | None
     encoded: Any
     hashes: UInt64Array | None
+    opinions: Opinions | None = None
+
+    @property
+    def coordinates(self) -> npt.NDArray[np.float32]:
+        """The reference rows in our own transformed view."""
+        return self.index.reference
 
     @classmethod
     def build(
@@ -41,6 +48,7 @@ class Reference:
         probe: Probe | None,
         *,
         own_view: bool = True,
+        opinions_seed: int | None = None,
         n_jobs: int | None = None,
     ) -> Reference:
         """Prepare reference rows.
@@ -49,6 +57,7 @@ class Reference:
         ----------
         own_view : the model's view was fitted on exactly these rows and is also ours;
             False for a frozen model, whose view comes from rows we do not have
+        opinions_seed : seed of the second opinions to train on these rows, or None for none
         """
         view = probe.view if probe is not None and own_view else None
         if view is None:
@@ -61,11 +70,14 @@ class Reference:
             labels,
             p,
             view,
-            NeighbourIndex(coordinates, n_jobs),
+            LabelledIndex(coordinates, labels, n_jobs),
             Support.of(coordinates),
             probe,
             encoded,
             None if probe is None or probe.view is view else table.row_hashes(),
+            None
+            if opinions_seed is None
+            else Opinions.fit(coordinates, labels, seed=opinions_seed, n_jobs=n_jobs),
         )
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""The discrepancy state psi: ten signals per row, in the paper's order (eq:psi)."""
+"""The state: the paper's ten signals psi (eq:psi) in its order, and what goes beyond them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ from falcon_discover.neighbours import rows_within_budget
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.agreement import agreement_signals
 from falcon_discover.signals.certainty import certainty_signals
+from falcon_discover.signals.extended import (
+    TINY,
+    drift_signals,
+    opinion_signals,
+    trust_signals,
+)
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.stability import stability_signals
 from falcon_discover.tables import BoolArray, FloatArray, IntArray, Table
@@ -48,9 +54,10 @@ class State:
     ----------
     p : the base model's positive-class score
     signals : a frame with the columns `SIGNALS`; without a model the last four are absent
-    evidence : not signals of the paper, but what a reason in words and a check of the input
-        need: neighbours, labelled_as_predicted, nearest_distance
+    evidence : beyond the paper's ten: `neighbours` (how many there are), `nearest_distance`, and
+        those signals of `signals.extended.MEANING` that could be measured
     fold : the fold each row was held out in, or None for rows that were never fitted on
+    features : the rows in the transformed view of all reference rows, or None
 
     Examples
     --------
@@ -63,6 +70,7 @@ class State:
     signals: pd.DataFrame
     evidence: pd.DataFrame
     fold: IntArray | None = None
+    features: npt.NDArray[np.float32] | None = None
 
     @classmethod
     def from_scores(cls, p: FloatArray) -> State:
@@ -98,15 +106,21 @@ class State:
             self.signals.iloc[rows].reset_index(drop=True),
             self.evidence.iloc[rows].reset_index(drop=True),
             None if self.fold is None else self.fold[rows],
+            None if self.features is None else self.features[rows],
         )
 
     @staticmethod
     def concat(states: Sequence[State]) -> State:
-        """Return the rows of several states one after another; fold marks are dropped."""
+        """Return the rows of several states one after another; fold marks are dropped.
+
+        Features are kept where all states have them.
+        """
+        features = [state.features for state in states if state.features is not None]
         return State(
             np.concatenate([state.p for state in states]),
             pd.concat([state.signals for state in states], ignore_index=True),
             pd.concat([state.evidence for state in states], ignore_index=True),
+            features=np.concatenate(features) if len(features) == len(states) else None,
         )
 
 
@@ -139,7 +153,7 @@ class Measure:
         return chunks[0] if len(chunks) == 1 else State.concat(chunks)
 
     def _chunk_rows(self, table: Table, reference: Reference) -> int:
-        width = max(reference.index.reference.shape[1], len(table.kinds))
+        width = max(reference.coordinates.shape[1], len(table.kinds))
         per_row = self.n_mix_neighbors * len(self.mix) if reference.probe is not None else 1
         # Three stacks live at once: the neighbours, the mixes, and the model's own copy.
         fits = rows_within_budget(3 * 8 * width * per_row, at_most=STACK_ROWS)
@@ -160,15 +174,25 @@ class Measure:
         columns |= agreement_signals(
             p, near.rows[:, : self.n_neighbors], reference.labels, reference.p
         )
+        decision = p >= PAPER.decision_threshold
         evidence = {
             "neighbours": np.full(len(p), min(self.n_neighbors, near.rows.shape[1])),
-            "labelled_as_predicted": columns.pop("labelled_as_predicted"),
             "nearest_distance": near.distances[:, 0].astype(np.float64),
+            "labelled_as_predicted": columns.pop("labelled_as_predicted"),
+            **trust_signals(decision, near.class_distances),
+            "neighbour_distance": np.log(
+                near.distances[:, : self.n_neighbors][:, -1].astype(np.float64) + TINY
+            ),
         }
         if model is not None:
             mixes = self._mixes(table, encoded, reference, near.rows[:, : self.n_mix_neighbors])
-            columns |= stability_signals(p, model.predict(mixes).reshape(len(p), -1))
-        return State(p, pd.DataFrame(columns), pd.DataFrame(evidence))
+            p_mixed = model.predict(mixes).reshape(len(p), -1)
+            columns |= stability_signals(p, p_mixed)
+            evidence |= drift_signals(p, p_mixed)
+        if reference.opinions is not None:
+            said = reference.opinions.predict(coordinates)
+            evidence |= opinion_signals(decision, list(reference.opinions.models), said)
+        return State(p, pd.DataFrame(columns), pd.DataFrame(evidence), features=coordinates)
 
     def _mixes(
         self, table: Table, encoded: object, reference: Reference, near: IntArray
@@ -191,12 +215,14 @@ class Measure:
         probes: Sequence[Probe | None],
         *,
         own_view: bool,
+        opinions_seed: int | None = None,
         n_jobs: int | None = None,
     ) -> State:
         """Return the state of labelled rows, each measured without itself or its fold.
 
         The rows of a fold are scored by the model fitted without that fold, and compared
-        with the rows of the other folds only.
+        with the rows of the other folds only. Features are left out: each fold has a view of
+        its own, and a ranker needs one for all rows.
 
         Parameters
         ----------
@@ -211,9 +237,11 @@ class Measure:
                 known[others],
                 model,
                 own_view=own_view,
+                opinions_seed=opinions_seed,
                 n_jobs=n_jobs,
             )
-            parts.append(self.state(table.take(held_out), reference, p[held_out]))
+            measured = self.state(table.take(held_out), reference, p[held_out])
+            parts.append(replace(measured, features=None))
             order.append(held_out)
         fold = np.repeat(np.arange(len(order)), [len(rows) for rows in order])
         stacked = replace(State.concat(parts), fold=fold)

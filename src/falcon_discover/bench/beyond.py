@@ -1,0 +1,252 @@
+"""What goes beyond the paper: gated rankers, their risk and the review-budget guarantee.
+
+Everything here comes from the stored scores; nothing is fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.special import expit
+
+from falcon_discover import metrics
+from falcon_discover.bench import plan
+from falcon_discover.bench.loading import Run, Study
+from falcon_discover.bench.resampling import auroc_resamples, capture_resamples
+from falcon_discover.bench.store import RunKey, Store
+from falcon_discover.exceptions import InputError
+from falcon_discover.settings import PAPER
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+GATED = ("auto", "auto_surprise", "gated_confidence", "gated_trustscore", "gated_stability")
+FROM_PAPER = ("learned", "s_disc", "s_stab", "trustscore", "confidence")
+GATE = "gated_confidence"
+RESAMPLES = 1000
+SEVERE_TAUS = (0.95, 0.99)
+RANKING_COLUMNS = (
+    "eligible_auroc",
+    "average_precision",
+    "cap05",
+    "cap10",
+    "cap20",
+    "surprise20",
+    "cap20_of_t95",
+    "cap20_of_t99",
+)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One run's test rows with the scores of every ranker."""
+
+    key: RunKey
+    test: pd.DataFrame
+    paper: Run | None = None
+
+    @cached_property
+    def p(self) -> FloatArray:
+        """The base model's scores."""
+        return self.test["p"].to_numpy(dtype=np.float64)
+
+    @cached_property
+    def confidence(self) -> FloatArray:
+        """The base model's confidence."""
+        return metrics.confidence(self.p)
+
+    def events(self, tau: float = PAPER.tau) -> BoolArray:
+        """Return which test rows are confident errors."""
+        return metrics.false_confidence(self.test["label"].to_numpy(), self.p, tau)
+
+    def eligible(self, tau: float = PAPER.tau) -> BoolArray:
+        """Return which test rows could be."""
+        return np.asarray(self.confidence >= tau)
+
+    def score(self, ranker: str, tau: float = PAPER.tau) -> FloatArray:
+        """Return the suspicion of the test rows; the paper's rankers at the main threshold."""
+        risk = self.test[f"auto_{plan.at(tau)}"].to_numpy()
+        if ranker == "auto":
+            return risk
+        if ranker == "auto_surprise":
+            return np.asarray(risk * metrics.surprise(self.confidence))
+        if ranker == GATE:
+            return metrics.gated_confidence(self.confidence, tau)
+        if ranker == "gated_trustscore":
+            return self._gated(expit(-self.test["log_trust_1"].to_numpy()), tau)
+        if ranker == "gated_stability":
+            return self._gated(self.test["s_stab"].to_numpy(), tau)
+        assert self.paper is not None
+        return self.paper.score(ranker, tau)
+
+    def _gated(self, values: FloatArray, tau: float) -> FloatArray:
+        return np.where(self.eligible(tau), 1.0 + values, self.confidence - 1.0)
+
+
+class Beyond:
+    """The stored scores of a study, joined with the paper's where both have a run."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.store = Store(study.store.folder / plan.RANKERS)
+        self.done = set(self.store.runs())
+
+    def scored(self, dataset: str, seed: int, backbone: str | None = None) -> Scored | None:
+        """Return a run, by default of the selected backbone; None where it is not there."""
+        selected = self.study.selected(dataset, seed)
+        key = RunKey(dataset, seed, backbone or selected)
+        if key not in self.done:
+            return None
+        test = self.store.read(key, "test")
+        paper = None
+        if backbone is None:
+            paper = self.study.run(dataset, seed)
+            # Both parts must speak of the same rows and the same model.
+            same = paper.part("test")["row"].to_numpy() == test["row"].to_numpy()
+            if not (same.all() and np.allclose(paper.part("test")["p"], test["p"], atol=1e-6)):
+                raise InputError(f"{key} differs between the paper's part and what goes beyond it.")
+        return Scored(key, test, paper)
+
+    def all_seeds(self, dataset: str, backbone: str | None = None) -> list[Scored]:
+        """Return the runs of all seeds that are there."""
+        runs = [self.scored(dataset, seed, backbone) for seed in self.study.seeds]
+        return [run for run in runs if run is not None]
+
+
+def rankings(beyond: Beyond) -> pd.DataFrame:
+    """Return every ranker on every data set, with paired intervals against gated confidence.
+
+    AUROC, precision and surprise are averaged over seeds with the events as weights; captures,
+    as in the paper's tables, with equal weights over the seeds that have events.
+    """
+    lines = []
+    for dataset in beyond.study.datasets:
+        runs = beyond.all_seeds(dataset)
+        weights = [int(run.events().sum()) for run in runs]
+        for ranker in (*GATED, *FROM_PAPER):
+            figures = pd.DataFrame([_figures(run, ranker) for run in runs])
+            line: dict[str, Any] = {"dataset": dataset, "ranker": ranker, "seeds": len(runs)}
+            line["events"] = sum(weights)
+            for name in RANKING_COLUMNS:
+                pooled = name in ("eligible_auroc", "average_precision")
+                line[name] = _mean(figures[name], weights if pooled else None)
+            if ranker != GATE:
+                line |= _gain(runs, ranker)
+            lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def _figures(run: Scored, ranker: str) -> dict[str, float]:
+    events, score, eligible = run.events(), run.score(ranker), run.eligible()
+    figures = {
+        "eligible_auroc": metrics.fc_auroc(events[eligible], score[eligible]),
+        "average_precision": metrics.eligible_average_precision(
+            events, score, run.confidence, PAPER.tau
+        ),
+        "surprise20": metrics.captured_surprise(events, score, run.confidence, PAPER.main_budget),
+    }
+    for budget in PAPER.budgets:
+        figures[f"cap{round(100 * budget):02d}"] = metrics.capture_at(events, score, budget)
+    for tau in SEVERE_TAUS:
+        figures[f"cap20_of_{plan.at(tau)}"] = metrics.capture_at(
+            run.events(tau), score, PAPER.main_budget
+        )
+    return figures
+
+
+def _mean(values: Sequence[float], weights: Sequence[int] | None = None) -> float:
+    known = np.asarray(values, dtype=np.float64)
+    w = np.ones(len(known)) if weights is None else np.asarray(weights, dtype=np.float64)
+    defined = np.isfinite(known) & (w > 0)
+    return float(np.average(known[defined], weights=w[defined])) if defined.any() else np.nan
+
+
+def _gain(runs: Sequence[Scored], ranker: str, tau: float = PAPER.tau) -> dict[str, float]:
+    """Return the gain in eligible AUROC and in Capture@20 with paired bootstrap intervals."""
+    areas, captures, weights = [], [], []
+    point = []
+    for run in runs:
+        events, eligible = run.events(tau), run.eligible(tau)
+        if not events.any():
+            continue
+        pair = [run.score(ranker, tau), run.score(GATE, tau)]
+        inside = [score[eligible] for score in pair]
+        drawn = auroc_resamples(events[eligible], inside, resamples=RESAMPLES, seed=run.key.seed)
+        areas.append(drawn[:, 0] - drawn[:, 1])
+        point.append(
+            metrics.fc_auroc(events[eligible], inside[0])
+            - metrics.fc_auroc(events[eligible], inside[1])
+        )
+        weights.append(int(events.sum()))
+        if tau == PAPER.tau:
+            caught = capture_resamples(events, pair, resamples=300, seed=run.key.seed)
+            captures.append(caught[:, 0] - caught[:, 1])
+    gain = {f"auroc_gain{end}": np.nan for end in ("", "_low", "_high")}
+    if not areas:
+        return gain
+    gain["auroc_gain"] = _mean(point, weights)
+    low, high = _interval(np.vstack(areas), np.asarray(weights, dtype=np.float64))
+    gain |= {"auroc_gain_low": low, "auroc_gain_high": high}
+    if captures:
+        together = np.vstack(captures)
+        low, high = _interval(together, np.ones(len(together)))
+        gain |= {"cap20_gain_low": low, "cap20_gain_high": high}
+    return gain
+
+
+def _interval(drawn: FloatArray, weights: FloatArray) -> tuple[float, float]:
+    """Return the 95 % interval of a weighted mean over seeds; undefined draws are left out."""
+    known = np.isfinite(drawn)
+    w = weights[:, None] * known
+    total = np.where(w.sum(axis=0) > 0, w.sum(axis=0), np.nan)
+    mean = np.where(known, drawn, 0.0) * w
+    low, high = np.nanquantile(mean.sum(axis=0) / total, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def grid(beyond: Beyond) -> pd.DataFrame:
+    """Return the gain of `auto` over gated confidence for every base model and threshold."""
+    lines = []
+    for dataset in beyond.study.datasets:
+        for backbone in plan.GRID_BACKBONES:
+            runs = beyond.all_seeds(dataset, backbone)
+            for tau in plan.GRID_TAUS:
+                weights = [int(run.events(tau).sum()) for run in runs]
+                gate = [
+                    metrics.eligible_auroc(
+                        run.events(tau), run.score(GATE, tau), run.confidence, tau
+                    )
+                    for run in runs
+                ]
+                line: dict[str, Any] = {
+                    "dataset": dataset,
+                    "backbone": backbone,
+                    "tau": tau,
+                    "seeds": len(runs),
+                    "events": sum(weights),
+                    "gate_auroc": _mean(gate, weights) if runs else np.nan,
+                    **_gain(runs, "auto", tau),
+                }
+                line.pop("cap20_gain_low", None), line.pop("cap20_gain_high", None)
+                line["significantly_below"] = bool(line["auroc_gain_high"] < 0)
+                line["significantly_above"] = bool(line["auroc_gain_low"] > 0)
+                lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def permuted(beyond: Beyond) -> pd.DataFrame:
+    """Return the gain of `auto` where errors are dealt out at random among eligible rows."""
+    lines = []
+    for dataset in beyond.study.datasets:
+        for run in beyond.all_seeds(dataset):
+            gain, low, high = beyond.store.report(run.key)["permuted_gain"]
+            lines.append(
+                {"dataset": dataset, "seed": run.key.seed, "gain": gain, "low": low, "high": high}
+            )
+    return pd.DataFrame(lines)

@@ -1,0 +1,122 @@
+"""Whether promises hold on held-out rows: the review-budget guarantee and the calibrated risk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from falcon_discover.bench.beyond import Beyond, Scored
+from falcon_discover.guarantee import review_budget
+from falcon_discover.inference import share_interval
+from falcon_discover.metrics import review_order, review_size
+from falcon_discover.settings import PAPER
+
+SPLITS = 500
+CALIBRATION_SHARE = 0.5
+# Targets as shares of the rate of confident errors among all rows.
+TARGETS = (0.25, 0.5)
+BINS = 10
+
+
+def guarantee(beyond: Beyond, ranker: str = "auto") -> pd.DataFrame:
+    """Return how often the guarantee fails over resampled calibration/test splits.
+
+    The test rows of each seed are split at random, half to set the budget and half to see
+    whether the rate among rows not reviewed exceeds the target. Also against the rate of all test
+    rows of the seed, which is what the guarantee is about; the smaller half adds its own noise.
+    """
+    lines = []
+    for dataset in beyond.study.datasets:
+        runs = [run for run in beyond.all_seeds(dataset) if run.events().any()]
+        for share in TARGETS:
+            outcomes = [
+                outcome
+                for i, run in enumerate(runs)
+                for outcome in _outcomes(run, ranker, share, _splits_of(i, len(runs)))
+            ]
+            frame = pd.DataFrame(outcomes)
+            lines.append({"dataset": dataset, "target": share, **_summary(frame)})
+    return pd.DataFrame(lines)
+
+
+def _splits_of(i: int, runs: int) -> int:
+    return SPLITS // runs + (i < SPLITS % runs)
+
+
+def _outcomes(run: Scored, ranker: str, share: float, splits: int) -> list[dict[str, Any]]:
+    events, score, eligible = run.events(), run.score(ranker), run.eligible()
+    rate = share * float(events.mean())
+    n = len(events)
+    rng = np.random.default_rng(run.key.seed)
+    outcomes = []
+    for _ in range(splits):
+        drawn = rng.permutation(n)
+        known, later = np.split(drawn, [round(CALIBRATION_SHARE * n)])
+        known, later = np.sort(known), np.sort(later)
+        found = review_budget(events[known], score[known], eligible[known], max_residual_rate=rate)
+        outcomes.append(
+            {
+                "rate": rate,
+                "budget": found.budget,
+                "all_eligible": found.all_eligible,
+                "later": _residual(events[later], score[later], eligible[later], found),
+                "overall": _residual(events, score, eligible, found),
+            }
+        )
+    return outcomes
+
+
+def _residual(events: Any, score: Any, eligible: Any, found: Any) -> float:
+    size = int(eligible.sum()) if found.all_eligible else review_size(len(events), found.budget)
+    order = review_order(score)
+    left = order[size:]
+    return float(events[left].mean()) if len(left) else 0.0
+
+
+def _summary(frame: pd.DataFrame) -> dict[str, Any]:
+    line: dict[str, Any] = {
+        "splits": len(frame),
+        "target_rate": float(frame["rate"].mean()),
+        "mean_budget": float(frame["budget"].mean()),
+        "all_eligible": float(frame["all_eligible"].mean()),
+    }
+    for against in ("later", "overall"):
+        count = int((frame[against] > frame["rate"]).sum())
+        low, high = share_interval(count, len(frame))
+        line |= {
+            f"exceeded_{against}": count / len(frame),
+            f"exceeded_{against}_low": low,
+            f"exceeded_{against}_high": high,
+        }
+    return line
+
+
+def calibration(beyond: Beyond) -> pd.DataFrame:
+    """Return predicted risk against observed rate in ten bins, pooled over data sets and seeds."""
+    risk, events = [], []
+    for dataset in beyond.study.datasets:
+        for run in beyond.all_seeds(dataset):
+            eligible = run.eligible()
+            risk.append(run.score("auto")[eligible])
+            events.append(run.events()[eligible])
+    predicted, observed = np.concatenate(risk), np.concatenate(events)
+    order = np.argsort(predicted, kind="stable")
+    lines = []
+    for rows in np.array_split(order, BINS):
+        count = int(observed[rows].sum())
+        low, high = share_interval(count, len(rows), PAPER.interval_level)
+        mean = float(predicted[rows].mean())
+        lines.append(
+            {
+                "rows": len(rows),
+                "events": count,
+                "predicted": mean,
+                "observed": count / len(rows),
+                "low": low,
+                "high": high,
+                "inside": bool(low <= mean <= high),
+            }
+        )
+    return pd.DataFrame(lines)

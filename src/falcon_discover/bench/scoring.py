@@ -1,0 +1,99 @@
+"""Beyond the paper, second part: rankers fitted on the stored states, at every threshold."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from falcon_discover.bench import plan
+from falcon_discover.bench.run import Executor, Stopwatch
+from falcon_discover.bench.states import PARTS, load_state, split_features
+from falcon_discover.bench.store import RunKey, Store
+from falcon_discover.exceptions import DataWarning
+from falcon_discover.inference import auroc_difference
+from falcon_discover.metrics import gated_confidence
+from falcon_discover.rankers import blend
+from falcon_discover.rankers.fixed import StabilityRanker
+from falcon_discover.rankers.gated import MIN_ERRORS, GatedRisk
+from falcon_discover.rankers.training import LabelledState, TrainingRows
+from falcon_discover.settings import PAPER
+from falcon_discover.signals.state import State
+
+Tables = tuple[dict[str, pd.DataFrame], dict[str, Any]]
+
+
+def settings() -> dict[str, Any]:
+    """Return everything that decides the stored scores."""
+    constants = {
+        name.lower(): value
+        for name, value in vars(blend).items()
+        if name.isupper() and isinstance(value, int | float)
+    }
+    return {
+        **PAPER.to_dict(),
+        "ranker": constants,
+        "min_errors": MIN_ERRORS,
+        "grid_taus": list(plan.GRID_TAUS),
+        "scores_version": 1,
+    }
+
+
+def scorer(states: Store) -> Executor:
+    """Return what does one run; a split's features are made once for all backbones."""
+    last: dict[tuple[str, int], dict[str, Any]] = {}
+
+    def one(key: RunKey) -> Tables:
+        where = (key.dataset, key.seed)
+        if where not in last:
+            last.clear()
+            last[where] = split_features(*where)
+        return score_run(key, states, last[where])
+
+    return one
+
+
+def score_run(key: RunKey, states: Store, features: dict[str, Any]) -> Tables:
+    """Return the scores of the test rows, and the held-out ones of the rows learned from."""
+    watch = Stopwatch()
+    frames = {name: states.read(key, name) for name in PARTS}
+    parts = {name: load_state(frame, features[name]) for name, frame in frames.items()}
+    learned = {
+        name: LabelledState(parts[name], frames[name]["label"].to_numpy())
+        for name in ("oof", "validation")
+    }
+    known = TrainingRows(learned["oof"], learned["validation"])
+    test = frames["test"][["row", "label", "p", "log_trust_1"]].copy()
+    test["s_stab"] = StabilityRanker().score(parts["test"])
+    own = pd.concat([frames["oof"], frames["validation"]], ignore_index=True)[["row", "label", "p"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        for tau in plan.GRID_TAUS:
+            with watch.stage("rankers"):
+                ranker = known.ranker("auto", tau)
+            assert isinstance(ranker, GatedRisk)
+            test[f"auto_{plan.at(tau)}"] = ranker.risk(parts["test"])
+            own[f"auto_{plan.at(tau)}"] = ranker.held_out_risk_
+        permuted = permuted_gain(parts["oof"], frames["oof"]["label"].to_numpy(), key.seed)
+    report = {
+        "seconds": watch.seconds,
+        "oof_auroc": states.report(key)["oof_auroc"],
+        "permuted_gain": permuted,
+    }
+    return {"test": test, "train": own}, report
+
+
+def permuted_gain(state: State, codes: Any, seed: int) -> list[float]:
+    """Return the ranker's gain over gated confidence, and its interval, without any signal.
+
+    Errors are dealt out anew among the eligible rows, so that nothing tells them apart.
+    """
+    eligible = np.flatnonzero(state.eligible(PAPER.tau))
+    wrong = np.asarray(state.decision != codes)
+    rng = np.random.default_rng(seed)
+    wrong[eligible] = rng.permutation(wrong[eligible])
+    risk = GatedRisk().fit(state, wrong, PAPER.tau).held_out_risk_
+    gate = gated_confidence(state.confidence, PAPER.tau)
+    return list(auroc_difference(wrong[eligible], risk[eligible], gate[eligible]))

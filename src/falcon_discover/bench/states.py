@@ -1,0 +1,110 @@
+"""Beyond the paper, first part: the states of all rows of a split, for rankers to learn from.
+
+One run is a data set, a seed and a backbone, as in `bench.run`. It stores the extended state of
+the training rows (out-of-fold), of the validation rows and of the test rows, so that any ranker
+can be tried afterwards without a model.
+"""
+
+from __future__ import annotations
+
+import resource
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from falcon_discover import datasets
+from falcon_discover.audit import paper_split
+from falcon_discover.bench import plan
+from falcon_discover.bench.run import Stopwatch, versions
+from falcon_discover.bench.store import RunKey
+from falcon_discover.crossfit import make_folds, select_backbone
+from falcon_discover.settings import PAPER
+from falcon_discover.signals.reference import Reference
+from falcon_discover.signals.state import Measure, State
+from falcon_discover.tables import Labels, Table
+from falcon_discover.view import TransformedView
+
+PARTS = ("oof", "validation", "test")
+
+
+def settings() -> dict[str, Any]:
+    """Return everything that decides the stored states."""
+    return {**PAPER.to_dict(), "states_version": 1}
+
+
+def measure_states(key: RunKey, n_jobs: int) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:
+    """Return the states and the report of one run."""
+    watch = Stopwatch()
+    X, y = datasets.load(key.dataset)
+    labels, table = Labels.from_input(y), Table.from_input(X)
+    train, validation, test = paper_split(labels.codes, key.seed)
+    known, own = table.take(train), Labels(labels.classes, labels.codes[train])
+    folds = make_folds(PAPER.n_folds, own, key.seed)
+    with watch.stage("cross-fitting"):
+        base = select_backbone(
+            [key.backbone],
+            known,
+            own,
+            folds,
+            seed=key.seed,
+            n_jobs=n_jobs,
+            reference_scores=False,
+        )
+    measure = Measure(seed=key.seed)
+    with watch.stage("training states"):
+        oof = measure.cross_fitted_state(
+            known,
+            own.codes,
+            base.p,
+            base.reference_p,
+            folds,
+            base.fold_probes,
+            own_view=True,
+            opinions_seed=key.seed,
+            n_jobs=n_jobs,
+        )
+    with watch.stage("states"):
+        reference = Reference.build(
+            known, own.codes, base.p, base.probe, opinions_seed=key.seed, n_jobs=n_jobs
+        )
+        held_out = {
+            "validation": measure.state(table.take(validation), reference),
+            "test": measure.state(table.take(test), reference),
+        }
+    tables = {"oof": _frame(oof, train, own.codes).drop(columns="prediction_agreement")}
+    for name, rows in (("validation", validation), ("test", test)):
+        tables[name] = _frame(held_out[name], rows, labels.codes[rows])
+    report = {
+        "oof_auroc": base.auroc[key.backbone],
+        "seconds": watch.seconds,
+        "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+        "versions": versions(key.backbone),
+    }
+    return tables, report
+
+
+def _frame(state: State, rows: Any, codes: Any) -> pd.DataFrame:
+    signals = pd.concat([state.signals, state.evidence], axis=1).astype(np.float32)
+    return pd.concat([pd.DataFrame({"row": rows, "label": codes, "p": state.p}), signals], axis=1)
+
+
+def load_state(frame: pd.DataFrame, features: Any) -> State:
+    """Return a stored state, with the features of its rows."""
+    numbers = frame.drop(columns=["row", "label", "p"]).astype(np.float64)
+    from_paper = [name for name in plan.SIGNALS if name in numbers.columns]
+    return State(
+        frame["p"].to_numpy(),
+        numbers[from_paper],
+        numbers.drop(columns=from_paper),
+        features=features,
+    )
+
+
+def split_features(dataset: str, seed: int) -> dict[str, Any]:
+    """Return the transformed features of each part of a split."""
+    X, y = datasets.load(dataset)
+    codes, table = Labels.from_input(y).codes, Table.from_input(X)
+    parts = dict(zip(PARTS, paper_split(codes, seed), strict=True))
+    view = TransformedView().fit(table.take(parts["oof"]))
+    return {name: view.transform(table.take(rows)) for name, rows in parts.items()}

@@ -1,0 +1,172 @@
+"""The model inside the gated ranker: log-odds of an error, and how they are calibrated."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Self
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logit
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+from falcon_discover.rankers.inputs import doubt, features, signal_columns
+from falcon_discover.signals.state import State
+from falcon_discover.tables import BoolArray, FloatArray
+
+# Errors below the threshold are of the same kind as those above it, and far more numerous:
+# they count, but less.
+BELOW_TAU_WEIGHT = 0.5
+# Ridge strength with many errors, and the number of errors at which it is twice as strong. The
+# model's own doubt is scaled up, which almost frees it from the ridge: with few errors everything
+# else shrinks away, and what remains is gated confidence.
+RIDGE_C = 0.1
+RIDGE_HALF_ERRORS = 20
+DOUBT_SCALE = 10.0
+# Eligible errors at which the trees count half as much as the linear part.
+TREES_HALF_WEIGHT = 30
+# Standardise by eligible rows where there are this many.
+ENOUGH_ROWS = 50
+# Spread of a transformed column below which it is almost constant: a 0/1 column with 1 % ones.
+MIN_SPREAD = 0.1
+INNER_FOLDS = 4
+# Strength of the belief that cross-fitted log-odds are calibrated as they are.
+CALIBRATION_PRIOR = 10.0
+# Below this many cells threads cost more than they bring.
+ONE_THREAD_CELLS = 2_000_000
+
+
+class OwnDoubt:
+    """The model's own doubt, scaled to the rate of confident errors: nothing is learned."""
+
+    def __init__(self, state: State, wrong: BoolArray, eligible: BoolArray) -> None:
+        rate = (int((wrong & eligible).sum()) + 0.5) / (int(eligible.sum()) + 1.0)
+        own = float((1.0 - state.confidence[eligible]).mean()) if eligible.any() else 1.0
+        self.shift = float(logit(rate) - logit(min(max(own, 1e-9), 0.5)))
+
+    def log_odds(self, state: State) -> FloatArray:
+        """Return the log-odds that a prediction is wrong."""
+        return self.shift + doubt(state)
+
+
+class Blend:
+    """The average log-odds of a ridge regression and of small boosted trees.
+
+    Parameters
+    ----------
+    leave_out : signal families not to use
+    seed : seed of the trees
+    """
+
+    def __init__(self, leave_out: Collection[str] = (), seed: int = 0) -> None:
+        self.leave_out = tuple(leave_out)
+        self.seed = seed
+
+    def fit(self, state: State, wrong: BoolArray, eligible: BoolArray) -> Self:
+        """Learn which predictions are wrong; eligible rows count most."""
+        columns = signal_columns(state, self.leave_out)
+        weights = np.where(eligible, 1.0, BELOW_TAU_WEIGHT)
+        events = int((wrong & eligible).sum())
+        self.names = list(columns)
+        self.trees_weight = events / (events + TREES_HALF_WEIGHT)
+        signals = _stacked(columns, len(state))
+        raw = features(state, self.leave_out)
+        # Columns that are almost constant, such as rare categories, cost time and cannot be split.
+        self.kept = np.flatnonzero(raw.std(axis=0) >= MIN_SPREAD)
+        rows = np.hstack([signals, raw[:, self.kept]])
+        wide = rows.size > ONE_THREAD_CELLS
+        # One BLAS thread: sums in another order would make the fit depend on the number of cores.
+        with threadpool_limits(limits=1, user_api="blas" if wide else None):
+            self._fit_linear(signals, wrong, weights, eligible)
+            # Weights would make the trees' binning several times slower and change nothing else.
+            self.trees = HistGradientBoostingClassifier(
+                max_iter=40,
+                learning_rate=0.12,
+                max_depth=5,
+                min_samples_leaf=20,
+                l2_regularization=10.0,
+                max_features=0.5,
+                early_stopping=False,
+                random_state=self.seed,
+            ).fit(rows, wrong)
+        return self
+
+    def _fit_linear(
+        self, signals: FloatArray, wrong: BoolArray, weights: FloatArray, eligible: BoolArray
+    ) -> None:
+        typical = signals[eligible] if eligible.sum() >= ENOUGH_ROWS else signals
+        self.scaler = StandardScaler().fit(typical)
+        errors = min(int(wrong.sum()), int((~wrong).sum()))
+        strength = RIDGE_C * errors / (errors + RIDGE_HALF_ERRORS)
+        self.linear = LogisticRegression(C=strength, solver="newton-cholesky", max_iter=100)
+        self.linear.fit(self._scaled(signals), wrong, sample_weight=weights)
+
+    def _scaled(self, signals: FloatArray) -> FloatArray:
+        scaled = self.scaler.transform(signals)
+        if self.names and self.names[0] == "doubt":
+            scaled[:, 0] *= DOUBT_SCALE
+        return np.asarray(scaled, dtype=np.float64)
+
+    def log_odds(self, state: State) -> FloatArray:
+        """Return the log-odds that a prediction is wrong."""
+        signals = _stacked(signal_columns(state, self.leave_out), len(state))
+        rows = np.hstack([signals, features(state, self.leave_out)[:, self.kept]])
+        linear = self.linear.decision_function(self._scaled(signals))
+        trees = self.trees.decision_function(rows)
+        share = 0.5 * self.trees_weight
+        return np.asarray((1.0 - share) * linear + share * trees, dtype=np.float64)
+
+
+def _stacked(columns: dict[str, FloatArray], n: int) -> FloatArray:
+    return np.column_stack(list(columns.values())) if columns else np.zeros((n, 1))
+
+
+def cross_fitted(
+    blend: Blend, state: State, wrong: BoolArray, eligible: BoolArray, seed: int
+) -> FloatArray:
+    """Return the log-odds of each row by a blend that was fitted without it."""
+    rarer = min(int(wrong.sum()), int((~wrong).sum()))
+    # Errors are spread over the folds, and eligible ones among them too.
+    kind = wrong.astype(int) + (wrong & eligible if (wrong & eligible).sum() >= rarer / 4 else 0)
+    folds = StratifiedKFold(min(INNER_FOLDS, rarer), shuffle=True, random_state=seed)
+    odds = np.empty(len(state))
+    for others, held_out in folds.split(np.zeros(len(state)), kind):
+        part = Blend(blend.leave_out, blend.seed).fit(
+            state.take(others), wrong[others], eligible[others]
+        )
+        odds[held_out] = part.log_odds(state.take(held_out))
+    return odds
+
+
+def calibration(odds: FloatArray, wrong: BoolArray) -> tuple[float, float]:
+    """Return shift and slope that calibrate log-odds, held to slope 1 where events are few.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> odds = rng.normal(-2, 1, 20_000)
+    >>> wrong = rng.uniform(size=20_000) < 1 / (1 + np.exp(1 - 0.5 * odds))
+    >>> shift, slope = calibration(odds, wrong)
+    >>> round(shift, 1), round(slope, 1)
+    (-1.0, 0.5)
+    """
+    target = wrong.astype(np.float64)
+    # Half an error and half a non-error keep the rate off 0 and 1.
+    rate = (target.sum() + 0.5) / (len(target) + 1.0)
+    centre = float(odds.mean()) if len(odds) else 0.0
+
+    def loss(theta: FloatArray) -> float:
+        level, slope = theta
+        z = level + slope * (odds - centre)
+        fit = np.logaddexp(0.0, z).sum() - (target * z).sum()
+        ends = np.logaddexp(0.0, level) - rate * level
+        return float(fit + ends + 0.5 * CALIBRATION_PRIOR * (slope - 1.0) ** 2)
+
+    start = np.array([logit(rate), 1.0])
+    found = minimize(loss, start, method="L-BFGS-B", bounds=[(-20, 20), (0.05, 5.0)])
+    level, slope = (float(v) for v in found.x)
+    return level - slope * centre, slope

@@ -1,0 +1,35 @@
+"""Numbers as people say them."""
+
+from __future__ import annotations
+
+import math
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage that never rounds up to certainty.
+
+    Examples
+    --------
+    >>> percent(0.97), percent(0.9996), percent(1.0)
+    ('97 %', '99.9 %', '100 %')
+    """
+    if share >= 1.0:
+        return "100 %"
+    if share < 0.99:
+        return f"{100 * share:.0f} %"
+    return f"{math.floor(1000 * share) / 10:g} %"
+
+
+def odds(risk: float) -> str:
+    """Return a probability as people say it.
+
+    Examples
+    --------
+    >>> odds(0.11), odds(0.45), odds(0.8), odds(0.00012)
+    ('1 in 9', '1 in 2', '4 in 5', '1 in 8,333')
+    """
+    if risk >= 0.6:
+        best = min((2 / 3, 3 / 4, 4 / 5, 9 / 10, 19 / 20), key=lambda share: abs(share - risk))
+        whole = round(1 / (1 - best))
+        return f"{whole - 1} in {whole}"
+    return f"1 in {round(1 / risk):,}"
