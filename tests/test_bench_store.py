@@ -53,7 +53,7 @@ def command(store: Path, *words: str) -> list[str]:
     options = [word for name in BACKBONES for word in ("--backbone", name)]
     return [
         "bench", "run", "--store", str(store), "--dataset", "phoneme", "--seed", "7", "--jobs", "1",
-        *options, *words,
+        "--part", "paper", *options, *words,
     ]  # fmt: skip
 
 
@@ -112,7 +112,7 @@ def test_two_runners_on_one_store_share_the_work(folder, tmp_path, undisturbed):
     ]
     outputs = [process.communicate(timeout=120)[0] for process in pair]
     assert [process.returncode for process in pair] == [0, 0]
-    done = [int(text.split(" run(s) done now")[0]) for text in outputs]
+    done = [int(text.removeprefix("paper: ").split(" run(s) done now")[0]) for text in outputs]
     assert sum(done) == 2, outputs
     assert contents(store) == undisturbed
 

@@ -20,7 +20,7 @@ from falcon_discover.rankers.fixed import StabilityRanker
 from falcon_discover.rankers.gated import MIN_ERRORS, GatedRisk
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.settings import PAPER
-from falcon_discover.signals.state import State
+from falcon_discover.tables import BoolArray
 
 Tables = tuple[dict[str, pd.DataFrame], dict[str, Any]]
 
@@ -37,7 +37,7 @@ def settings() -> dict[str, Any]:
         "ranker": constants,
         "min_errors": MIN_ERRORS,
         "grid_taus": list(plan.GRID_TAUS),
-        "scores_version": 1,
+        "scores_version": 2,
     }
 
 
@@ -60,10 +60,7 @@ def score_run(key: RunKey, states: Store, features: dict[str, Any]) -> Tables:
     watch = Stopwatch()
     frames = {name: states.read(key, name) for name in PARTS}
     parts = {name: load_state(frame, features[name]) for name, frame in frames.items()}
-    learned = {
-        name: LabelledState(parts[name], frames[name]["label"].to_numpy())
-        for name in ("oof", "validation")
-    }
+    learned = {name: LabelledState(parts[name], frames[name]["label"].to_numpy()) for name in PARTS}
     known = TrainingRows(learned["oof"], learned["validation"])
     test = frames["test"][["row", "label", "p", "log_trust_1"]].copy()
     test["s_stab"] = StabilityRanker().score(parts["test"])
@@ -76,7 +73,7 @@ def score_run(key: RunKey, states: Store, features: dict[str, Any]) -> Tables:
             assert isinstance(ranker, GatedRisk)
             test[f"auto_{plan.at(tau)}"] = ranker.risk(parts["test"])
             own[f"auto_{plan.at(tau)}"] = ranker.held_out_risk_
-        permuted = permuted_gain(parts["oof"], frames["oof"]["label"].to_numpy(), key.seed)
+        permuted = permuted_gain(known.source("all"), learned["test"], key.seed)
     report = {
         "seconds": watch.seconds,
         "oof_auroc": states.report(key)["oof_auroc"],
@@ -85,15 +82,22 @@ def score_run(key: RunKey, states: Store, features: dict[str, Any]) -> Tables:
     return {"test": test, "train": own}, report
 
 
-def permuted_gain(state: State, codes: Any, seed: int) -> list[float]:
+def permuted_gain(known: LabelledState, later: LabelledState, seed: int) -> list[float]:
     """Return the ranker's gain over gated confidence, and its interval, without any signal.
 
-    Errors are dealt out anew among the eligible rows, so that nothing tells them apart.
+    Errors are dealt out anew among the eligible rows, those learned from and those judged, so
+    that nothing tells them apart.
     """
-    eligible = np.flatnonzero(state.eligible(PAPER.tau))
-    wrong = np.asarray(state.decision != codes)
     rng = np.random.default_rng(seed)
+    wrong = [_dealt_out(rows, rng) for rows in (known, later)]
+    risk = GatedRisk().fit(known.state, wrong[0], PAPER.tau).risk(later.state)
+    gate = gated_confidence(later.state.confidence, PAPER.tau)
+    eligible = later.state.eligible(PAPER.tau)
+    return list(auroc_difference(wrong[1][eligible], risk[eligible], gate[eligible]))
+
+
+def _dealt_out(rows: LabelledState, rng: np.random.Generator) -> BoolArray:
+    wrong = rows.errors()
+    eligible = np.flatnonzero(rows.state.eligible(PAPER.tau))
     wrong[eligible] = rng.permutation(wrong[eligible])
-    risk = GatedRisk().fit(state, wrong, PAPER.tau).held_out_risk_
-    gate = gated_confidence(state.confidence, PAPER.tau)
-    return list(auroc_difference(wrong[eligible], risk[eligible], gate[eligible]))
+    return wrong

@@ -165,6 +165,7 @@ def write_text(path: Path, text: str) -> None:
 
 def _first_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     for name in sorted({*old, *new}):
-        if json.dumps(old.get(name)) != json.dumps(new.get(name)):
+        # A stored mapping comes back with its keys sorted.
+        if json.dumps(old.get(name), sort_keys=True) != json.dumps(new.get(name), sort_keys=True):
             return f"The first difference is {name}: {old.get(name)} there, {new.get(name)} here."
     return ""

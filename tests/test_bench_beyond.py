@@ -1,0 +1,163 @@
+"""What goes beyond the paper: from stored states to tables, and what the tables say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from falcon_discover import PAPER, datasets, metrics
+from falcon_discover.bench import plan, scoring
+from falcon_discover.bench.beyond import Beyond, grid, permuted, rankings
+from falcon_discover.bench.loading import Study
+from falcon_discover.bench.promises import calibration, guarantee
+from falcon_discover.bench.states import load_state
+from falcon_discover.bench.store import RunKey, Store
+from falcon_discover.bench.summary import summary
+from falcon_discover.cli import app
+from falcon_discover.signals.extended import MEANING
+from falcon_discover.signals.state import SIGNALS
+
+N = 3_000
+BEST = "xgboost"
+
+
+def test_states_and_scores_of_a_real_run(tmp_path, monkeypatch):
+    planted = datasets.make_planted(500, random_state=0)
+    planted.X.assign(target=planted.y).to_parquet(tmp_path / "phoneme.parquet")
+    monkeypatch.setenv("FALCON_DISCOVER_DATA", str(tmp_path))
+    words = ["bench", "run", "--store", str(tmp_path / "store"), "--dataset", "phoneme", "--seed"]
+    words += ["7", "--backbone", "logistic_regression", "--jobs", "1", "--part", "states"]
+    result = CliRunner().invoke(app, [*words, "--part", "rankers"])
+    assert result.exit_code == 0, result.output
+    assert "rankers: 1 run(s) done now, 1 of 1" in result.stdout
+    key = RunKey("phoneme", 7, "logistic_regression")
+    states = Store(tmp_path / "store" / plan.STATES)
+    oof, test = states.read(key, "oof"), states.read(key, "test")
+    # Its reference scores come from models that saw the row: nobody may learn from it.
+    assert "prediction_agreement" not in oof
+    assert {*SIGNALS, *MEANING} <= set(test.columns)
+    assert len(load_state(test, None)) == len(test) == 100
+    scores = Store(tmp_path / "store" / plan.RANKERS)
+    later, own = scores.read(key, "test"), scores.read(key, "train")
+    assert len(own) == 400
+    for tau in plan.GRID_TAUS:
+        risk = later[f"auto_{plan.at(tau)}"]
+        eligible = metrics.confidence(later["p"]) >= tau
+        assert ((risk > 0) == eligible).all()
+    assert len(scores.report(key)["permuted_gain"]) == 3
+
+
+def test_beyond_needs_to_know_the_selected_backbone(tmp_path):
+    Store(tmp_path, plan.settings())
+    words = ["bench", "run", "--store", str(tmp_path), "--dataset", "phoneme", "--part", "states"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 1
+    assert "run 'bench run --part paper' first" in result.stderr
+
+
+def made_up_scores(seed: int) -> pd.DataFrame:
+    """Test rows whose risk is known: `auto` is the true risk, confidence a blurred one."""
+    rng = np.random.default_rng(seed)
+    p = rng.uniform(0.5, 0.999, N)
+    risk = np.clip((1 - p) * np.exp(rng.normal(0, 1, N)), 0, 0.9)
+    wrong = rng.uniform(size=N) < risk
+    frame = pd.DataFrame({"row": np.arange(N), "label": np.where(wrong, 0, 1), "p": p})
+    frame["log_trust_1"] = rng.normal(size=N)
+    frame["s_stab"] = rng.uniform(size=N)
+    for tau in plan.GRID_TAUS:
+        frame[f"auto_{plan.at(tau)}"] = np.where(p >= tau, risk, 0.0)
+    return frame
+
+
+@pytest.fixture(scope="module")
+def beyond(tmp_path_factory) -> Beyond:
+    folder = tmp_path_factory.mktemp("store")
+    paper, scores = Store(folder, plan.settings()), Store(folder / plan.RANKERS, scoring.settings())
+    for name in ("adult", "miniboone_subset"):
+        for seed in PAPER.seeds:
+            test = made_up_scores(seed)
+            known = {"permuted_gain": [-0.001, -0.01, 0.008], "oof_auroc": 0.9}
+            for backbone in plan.BACKBONES:
+                key = RunKey(name, seed, backbone)
+                rows = test[["row", "label", "p"]].assign(split="test", confidence=test["p"])
+                columns = [*plan.PRIORS, "failure", "s_disc", "s_stab"]
+                columns += [f"learned_{plan.at(tau)}" for tau in PAPER.taus]
+                ranked = pd.DataFrame({"row": test["row"]} | dict.fromkeys(columns, test["p"]))
+                auroc = 0.9 if backbone == BEST else 0.8
+                paper.write(key, {"rows": rows, "scores": ranked}, {"oof_auroc": auroc})
+                if backbone in (BEST, "catboost"):
+                    scores.write(key, {"test": test, "train": test}, known)
+    return Beyond(Study(Store(folder)))
+
+
+def test_rankings_have_every_ranker_with_a_paired_interval(beyond):
+    table = rankings(beyond).set_index(["dataset", "ranker"])
+    auto, gate = table.loc["adult", "auto"], table.loc["adult", "gated_confidence"]
+    events = [beyond.scored("adult", seed).events() for seed in PAPER.seeds]
+    assert auto["events"] == sum(int(e.sum()) for e in events)
+    assert auto["eligible_auroc"] - gate["eligible_auroc"] == pytest.approx(auto["auroc_gain"])
+    assert 0 < auto["auroc_gain_low"] < auto["auroc_gain"] < auto["auroc_gain_high"]
+    assert np.isnan(gate["auroc_gain"])
+    assert table.loc["adult", "gated_trustscore"]["auroc_gain_high"] < 0
+    first = beyond.scored("adult", 7)
+    by_hand = np.mean(
+        [
+            metrics.capture_at(
+                beyond.scored("adult", seed).events(),
+                beyond.scored("adult", seed).score("auto"),
+                0.20,
+            )
+            for seed in PAPER.seeds
+        ]
+    )
+    assert auto["cap20"] == pytest.approx(by_hand)
+    assert first.score("auto_surprise").argmax() != first.score("auto").argmax()
+
+
+def test_the_grid_counts_what_is_there(beyond):
+    table = grid(beyond)
+    assert len(table) == 2 * len(plan.GRID_BACKBONES) * len(plan.GRID_TAUS)
+    there = table[table["backbone"].isin([BEST, "catboost"])]
+    assert (there["seeds"] == 4).all()
+    assert there["significantly_above"].all()
+    absent = table[~table["backbone"].isin([BEST, "catboost"])]
+    assert (absent["seeds"] == 0).all()
+    assert absent["auroc_gain"].isna().all()
+    assert not absent["significantly_below"].any()
+
+
+def test_a_true_risk_is_found_calibrated_and_a_wrong_one_is_not(beyond):
+    assert calibration(beyond)["inside"].sum() >= 9
+
+    class Doubled(Beyond):
+        def all_seeds(self, dataset, backbone=None):
+            runs = super().all_seeds(dataset, backbone)
+            for run in runs:
+                run.test["auto_t90"] *= 2
+            return runs
+
+    assert calibration(Doubled(beyond.study))["inside"].sum() <= 5
+
+
+def test_the_guarantee_is_counted_over_500_splits(beyond):
+    table = guarantee(beyond)
+    assert (table["splits"] == 500).all()
+    assert (table["exceeded_later"] <= 0.08).all()
+    assert (table["mean_budget"] < 1).all()
+
+
+def test_the_summary_says_all_of_it(beyond):
+    tables = {
+        "rankers": rankings(beyond),
+        "grid": grid(beyond),
+        "guarantee": guarantee(beyond),
+        "risk_calibration": calibration(beyond),
+        "permuted": permuted(beyond),
+    }
+    text = summary(tables)
+    assert "mean over 1 full data sets" in text
+    assert "16 of 40 cells have events" in text
+    assert "significantly below in 0." in text
+    assert "mean gain -0.001 over 8 splits" in text
