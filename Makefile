@@ -22,6 +22,7 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/adult.py
 	$(BIN)/python benchmarks/state_floor.py
+	$(BIN)/python benchmarks/auto_cost.py
 
 clean:
 	rm -rf $(VENV) falcon-report build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -107,10 +107,11 @@ def test_the_python_block_of_the_readme_runs():
         exec(compile(block, "README.md", "exec"), {})
 
 
-def test_the_figures_in_the_readme_are_those_in_results():
+def test_the_figures_in_readme_and_docs_are_those_in_results():
     path = REPOSITORY / "scripts" / "update_readme.py"
     spec = importlib.util.spec_from_file_location("update_readme", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    text = (REPOSITORY / "README.md").read_text()
-    assert module.filled(text) == text
+    for page in module.PAGES:
+        text = (REPOSITORY / page).read_text()
+        assert module.filled(text) == text, page

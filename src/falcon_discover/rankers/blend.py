@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import logit
+from scipy.special import expit, logit
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
@@ -34,8 +35,10 @@ ENOUGH_ROWS = 50
 # Spread of a transformed column below which it is almost constant: a 0/1 column with 1 % ones.
 MIN_SPREAD = 0.1
 INNER_FOLDS = 4
-# Strength of the belief that cross-fitted log-odds are calibrated as they are.
-CALIBRATION_PRIOR = 10.0
+# Strength of the belief that cross-fitted log-odds are calibrated as they are, and that they say
+# more than the model's own doubt.
+SLOPE_PRIOR = 10.0
+GATE_PRIOR = 1.0
 # Below this many cells threads cost more than they bring.
 ONE_THREAD_CELLS = 2_000_000
 
@@ -142,31 +145,65 @@ def cross_fitted(
     return odds
 
 
-def calibration(odds: FloatArray, wrong: BoolArray) -> tuple[float, float]:
-    """Return shift and slope that calibrate log-odds, held to slope 1 where events are few.
+@dataclass(frozen=True)
+class Calibration:
+    """How held-out log-odds become a probability: a shift, their slope, and the own doubt's.
+
+    The second slope is the share of the gate: where the learned log-odds say no more than the
+    model's own doubt, held-out rows move the weight from the one to the other.
+    """
+
+    shift: float = 0.0
+    slope: float = 1.0
+    gate: float = 0.0
+
+    def risk(self, odds: FloatArray, own: FloatArray) -> FloatArray:
+        """Return probabilities."""
+        return np.asarray(expit(self.shift + self.slope * odds + self.gate * own))
+
+
+def calibrate(odds: FloatArray, own: FloatArray, wrong: BoolArray) -> Calibration:
+    """Return the calibration of held-out log-odds; with few events it changes little.
+
+    Parameters
+    ----------
+    odds : learned log-odds of rows that were not learned from
+    own : the model's own doubt about them
+    wrong : which of them are errors
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> odds = rng.normal(-2, 1, 20_000)
-    >>> wrong = rng.uniform(size=20_000) < 1 / (1 + np.exp(1 - 0.5 * odds))
-    >>> shift, slope = calibration(odds, wrong)
-    >>> round(shift, 1), round(slope, 1)
-    (-1.0, 0.5)
+    >>> own, more = rng.normal(-3, 1, 20_000), rng.normal(size=20_000)
+    >>> wrong = rng.uniform(size=20_000) < 1 / (1 + np.exp(-own))
+    >>> found = calibrate(own + more, own, wrong)  # the learned part only adds noise
+    >>> round(found.slope, 1), round(found.gate, 1)
+    (0.1, 1.0)
     """
     target = wrong.astype(np.float64)
     # Half an error and half a non-error keep the rate off 0 and 1.
     rate = (target.sum() + 0.5) / (len(target) + 1.0)
-    centre = float(odds.mean()) if len(odds) else 0.0
+    centre, own_centre = float(odds.mean()), float(own.mean())
+    learned, doubted = odds - centre, own - own_centre
 
-    def loss(theta: FloatArray) -> float:
-        level, slope = theta
-        z = level + slope * (odds - centre)
-        fit = np.logaddexp(0.0, z).sum() - (target * z).sum()
-        ends = np.logaddexp(0.0, level) - rate * level
-        return float(fit + ends + 0.5 * CALIBRATION_PRIOR * (slope - 1.0) ** 2)
+    def loss(theta: FloatArray) -> tuple[float, FloatArray]:
+        level, slope, gate = theta
+        z = level + slope * learned + gate * doubted
+        apart = slope + gate - 1.0
+        value = (
+            np.logaddexp(0.0, z).sum() - (target * z).sum()
+            + np.logaddexp(0.0, level) - rate * level
+            + 0.5 * (SLOPE_PRIOR * apart**2 + GATE_PRIOR * gate**2)
+        )  # fmt: skip
+        left = expit(z) - target
+        gradient = [
+            left.sum() + expit(level) - rate,
+            left @ learned + SLOPE_PRIOR * apart,
+            left @ doubted + SLOPE_PRIOR * apart + GATE_PRIOR * gate,
+        ]
+        return float(value), np.array(gradient)
 
-    start = np.array([logit(rate), 1.0])
-    found = minimize(loss, start, method="L-BFGS-B", bounds=[(-20, 20), (0.05, 5.0)])
-    level, slope = (float(v) for v in found.x)
-    return level - slope * centre, slope
+    bounds = [(-20.0, 20.0), (0.05, 5.0), (0.0, 5.0)]
+    found = minimize(loss, [logit(rate), 1.0, 0.0], jac=True, method="L-BFGS-B", bounds=bounds)
+    level, slope, gate = (float(v) for v in found.x)
+    return Calibration(level - slope * centre - gate * own_centre, slope, gate)

@@ -12,8 +12,9 @@ from scipy.special import expit
 from falcon_discover.exceptions import DataWarning, InputError
 from falcon_discover.metrics import gated_confidence, surprise
 from falcon_discover.rankers.base import Ranker
-from falcon_discover.rankers.blend import Blend, OwnDoubt, calibration, cross_fitted
+from falcon_discover.rankers.blend import Blend, Calibration, OwnDoubt, calibrate, cross_fitted
 from falcon_discover.rankers.fixed import StabilityRanker
+from falcon_discover.rankers.inputs import doubt
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
 from falcon_discover.tables import FloatArray
@@ -73,9 +74,10 @@ class GatedRisk(Ranker):
 
     Rows below the threshold cannot be confident errors: their risk is 0. For the others it is
     the average, in log-odds, of a ridge regression on the directed signals and of small boosted
-    trees on signals and features, calibrated on cross-fitted scores. It learns from errors at any
-    confidence. With few errors all but the model's own doubt shrinks away, so that what remains
-    is gated confidence; with almost none it is gated confidence.
+    trees on signals and features, calibrated on cross-fitted scores together with the model's own
+    doubt, which takes over where they say no more. It learns from errors at any confidence.
+    With few errors all but the own doubt shrinks away, so that what remains is gated
+    confidence; with almost none it is gated confidence.
 
     Parameters
     ----------
@@ -90,7 +92,7 @@ class GatedRisk(Ranker):
     held_out_, held_out_risk_ : score and risk of the rows it was fitted on, each by a model that
         did not see it
     events_, eligible_ : confident errors and eligible rows it learned from
-    calibration_ : shift and slope of the log-odds
+    calibration_ : how log-odds become the risk
     """
 
     name = "auto"
@@ -116,7 +118,7 @@ class GatedRisk(Ranker):
         eligible = state.eligible(tau)
         self.tau_ = tau
         self.events_, self.eligible_ = int((wrong & eligible).sum()), int(eligible.sum())
-        self.calibration_ = (0.0, 1.0)
+        self.calibration_ = Calibration()
         self.model_: Blend | OwnDoubt
         too_few = min(int(wrong.sum()), int((~wrong).sum())) < MIN_ERRORS
         if too_few and self.eligible_:
@@ -133,7 +135,8 @@ class GatedRisk(Ranker):
         else:
             blend = Blend(self.leave_out, self.random_state)
             held_out = cross_fitted(blend, state, wrong, eligible, self.random_state)
-            self.calibration_ = calibration(held_out[eligible], wrong[eligible])
+            own = doubt(state)
+            self.calibration_ = calibrate(held_out[eligible], own[eligible], wrong[eligible])
             self.model_ = blend.fit(state, wrong, eligible)
         self.held_out_risk_ = self._risk(state, held_out)
         self.held_out_ = self._severe(state, self.held_out_risk_)
@@ -153,8 +156,8 @@ class GatedRisk(Ranker):
         return values
 
     def _risk(self, state: State, odds: FloatArray) -> FloatArray:
-        shift, slope = self.calibration_
-        return np.where(state.eligible(self.tau_), expit(shift + slope * odds), 0.0)
+        values = self.calibration_.risk(odds, doubt(state))
+        return np.where(state.eligible(self.tau_), values, 0.0)
 
     def _severe(self, state: State, risk: FloatArray) -> FloatArray:
         return risk * surprise(state.confidence) if self.severity == "surprise" else risk

@@ -133,13 +133,23 @@ class Measure:
     mix: tuple[float, ...] = PAPER.mix
     seed: int = 0
 
-    def state(self, table: Table, reference: Reference, p: FloatArray | None = None) -> State:
+    def state(
+        self,
+        table: Table,
+        reference: Reference,
+        p: FloatArray | None = None,
+        *,
+        opinions: bool = True,
+    ) -> State:
         """Return the state of rows that are not among the reference rows.
 
         Parameters
         ----------
         p : the scores of the rows, where there is no model to ask
+        opinions : whether second opinions are wanted, where the reference has them
         """
+        if not opinions:
+            reference = replace(reference, opinions=None)
         step = self._chunk_rows(table, reference)
         starts = range(0, len(table), step)
         progress.expect(len(starts))
