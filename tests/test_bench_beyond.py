@@ -148,6 +148,18 @@ def test_the_guarantee_is_counted_over_500_splits(beyond):
     assert (table["mean_budget"] < 1).all()
 
 
+def test_tables_and_figures_are_written(beyond, tmp_path):
+    folder = beyond.study.store.folder
+    words = ["bench", "beyond", "--store", str(folder), "--out", str(tmp_path)]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "rankers.csv", "grid.csv", "guarantee.csv", "risk_calibration.csv", "permuted.csv",
+        "gains.png", "risk_calibration.png",
+    }  # fmt: skip
+    assert len(pd.read_csv(tmp_path / "rankers.csv")) == 20
+
+
 def test_the_summary_says_all_of_it(beyond):
     tables = {
         "rankers": rankings(beyond),

@@ -212,7 +212,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
         `discovery_.frame()`.
         """
         table = self._new_rows(X)
-        return signal_frame(self._state(table, opinions=False), table.index)
+        return signal_frame(self._state(table, extended=False), table.index)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Return the names of the signals."""
@@ -366,9 +366,9 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
             self._reference.view.warn_unseen(table)
         return table
 
-    def _state(self, table: Table, *, opinions: bool = True) -> State:
+    def _state(self, table: Table, *, extended: bool = True) -> State:
         with self._threads(), progress.shown(bool(self.verbose)):
-            state = self._measure.state(table, self._reference, opinions=opinions)
+            state = self._measure.state(table, self._reference, extended=extended)
         self._warn_rows_of_fit(state)
         return state
 

@@ -37,15 +37,18 @@ def draw_all(study: Study, folder: Path) -> list[Path]:
             ("regions", _regions),
             ("weighting", _weighting),
         ):
-            figure, axes = _canvas()
+            figure, axes = canvas()
             draw(study, name, axes)
             axes.set_title(plan.TITLES[name], loc="left", fontsize=10)
-            path = folder / f"{name}_{kind}.png"
-            # No date in the file: the same numbers give the same bytes.
-            figure.savefig(path, dpi=110, bbox_inches="tight", metadata={"Software": None})
-            _pyplot().close(figure)
-            paths.append(path)
+            paths.append(save(figure, folder / f"{name}_{kind}.png"))
     return paths
+
+
+def save(figure: Any, path: Path) -> Path:
+    """Write a figure without a date in the file: the same numbers give the same bytes."""
+    figure.savefig(path, dpi=110, bbox_inches="tight", metadata={"Software": None})
+    _pyplot().close(figure)
+    return path
 
 
 def _pyplot() -> Any:
@@ -61,7 +64,8 @@ def _pyplot() -> Any:
     return pyplot
 
 
-def _canvas() -> tuple[Any, Any]:
+def canvas() -> tuple[Any, Any]:
+    """Return an empty figure and its axes."""
     figure, axes = _pyplot().subplots(figsize=(5.2, 3.6))
     axes.spines[["top", "right"]].set_visible(False)
     return figure, axes

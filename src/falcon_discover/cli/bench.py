@@ -99,6 +99,7 @@ def beyond(
     out: Annotated[Path | None, typer.Option("--out", help="Folder for the files.")] = None,
 ) -> None:
     """Show what goes beyond the paper: gated rankers, calibrated risk, the guarantee."""
+    from falcon_discover.bench.beyond_figures import draw_beyond
     from falcon_discover.bench.output import beyond_tables, write_beyond
     from falcon_discover.bench.summary import summary
 
@@ -108,7 +109,8 @@ def beyond(
     typer.echo(f"\n{summary(built)}")
     if out is not None:
         write_beyond(built, out)
-        typer.echo(f"\n{len(built)} table(s) in {out}")
+        drawn = draw_beyond(built, out)
+        typer.echo(f"\n{len(built)} table(s) and {len(drawn)} figure(s) in {out}")
 
 
 @bench_app.command()

@@ -139,16 +139,16 @@ class Measure:
         reference: Reference,
         p: FloatArray | None = None,
         *,
-        opinions: bool = True,
+        extended: bool = True,
     ) -> State:
         """Return the state of rows that are not among the reference rows.
 
         Parameters
         ----------
         p : the scores of the rows, where there is no model to ask
-        opinions : whether second opinions are wanted, where the reference has them
+        extended : whether second opinions and features are wanted beside the paper's signals
         """
-        if not opinions:
+        if not extended:
             reference = replace(reference, opinions=None)
         step = self._chunk_rows(table, reference)
         starts = range(0, len(table), step)
@@ -159,7 +159,8 @@ class Measure:
             part = slice(start, start + step)
             known = None if p is None else p[part]
             rows = table if len(table) <= step else table.take(part)
-            chunks.append(self._chunk(rows, reference, known))
+            chunk = self._chunk(rows, reference, known)
+            chunks.append(chunk if extended else replace(chunk, features=None))
         return chunks[0] if len(chunks) == 1 else State.concat(chunks)
 
     def _chunk_rows(self, table: Table, reference: Reference) -> int:
