@@ -10,15 +10,29 @@ from falcon_discover.signals.state import State
 from falcon_discover.words import percent
 
 
-def reason(p=0.97, share=0.9, k=25, drift=0.01, consistency=1.0, support=0.9, *, model=True):
+def reason(
+    p=0.97,
+    share=0.9,
+    k=25,
+    drift=0.01,
+    consistency=1.0,
+    support=0.9,
+    *,
+    model=True,
+    said=None,
+    risk=None,
+):
     signals = pd.DataFrame(certainty_signals(np.array([p]))).assign(support=support)
     if model:
         signals = signals.assign(max_drift=drift, label_consistency=consistency)
     evidence = pd.DataFrame({"neighbours": [k], "labelled_as_predicted": [share]})
+    if said is not None:
+        names = ("opinion_boosting", "opinion_forest", "opinion_linear")
+        evidence = evidence.assign(**dict(zip(names, said, strict=True)))
     state = State(np.array([p]), signals, evidence)
     frame = review_list(
         state, np.ones(1), np.ones(1, int), classes=np.array(["no", "yes"]), tau=0.90, budget=1.0,
-        index=pd.RangeIndex(1),
+        index=pd.RangeIndex(1), risk=None if risk is None else np.array([risk]),
     )  # fmt: skip
     return frame["reason"].item()
 
@@ -50,6 +64,16 @@ def reason(p=0.97, share=0.9, k=25, drift=0.01, consistency=1.0, support=0.9, *,
             {"p": 0.08, "share": 1.0},
             "92 % sure, close to the 90 % threshold; 25 of its 25 nearest neighbours "
             "share the predicted label and the score moves by at most 0.01 when mixed with them",
+        ),
+        (
+            {"model": False, "share": 1.0, "said": (3.0, -0.5, -2.0), "risk": 0.11},
+            "1 in 9: 97 % sure, but 2 of 3 other models predict otherwise; "
+            "25 of its 25 nearest neighbours share the predicted label",
+        ),
+        (
+            {"model": False, "share": 0.2, "said": (3.0, 0.5, 2.0)},
+            "97 % sure, but only 5 of its 25 nearest neighbours share the predicted label "
+            "and another model is only 62 % sure",
         ),
         (
             {"p": 0.70},

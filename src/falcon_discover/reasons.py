@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 import pandas as pd
+from scipy.special import expit
 
 from falcon_discover.metrics import review_order, review_size
 from falcon_discover.signals.state import State
@@ -17,6 +18,8 @@ from falcon_discover.words import odds, percent
 DOUBTFUL_SHARE = 0.60
 NOTABLE_DRIFT = 0.10
 THIN_SUPPORT = 0.20
+HALF_SURE = 0.75
+OPINIONS = ("opinion_boosting", "opinion_forest", "opinion_linear")
 
 
 def review_list(
@@ -64,7 +67,12 @@ def _reason(signals: Mapping[str, float], tau: float) -> str:
     sure = f"{percent(confidence)} sure"
     if confidence < tau:
         return f"{sure}: below the {percent(tau)} threshold, so it cannot be a confident error"
-    clauses = [*_neighbour_clause(signals), *_stability_clause(signals), *_support_clause(signals)]
+    clauses = [
+        *_neighbour_clause(signals),
+        *_stability_clause(signals),
+        *_support_clause(signals),
+        *_opinion_clause(signals),
+    ]
     doubts = [text for against, text in clauses if against]
     comforts = [text for against, text in clauses if not against]
     if doubts:
@@ -104,3 +112,14 @@ def _stability_clause(signals: Mapping[str, float]) -> Clauses:
 def _support_clause(signals: Mapping[str, float]) -> Clauses:
     thin = "support" in signals and signals["support"] < THIN_SUPPORT
     return [(True, "few reference rows are like it")] if thin else []
+
+
+def _opinion_clause(signals: Mapping[str, float]) -> Clauses:
+    views = [signals[name] for name in OPINIONS if name in signals]
+    if not views:
+        return []
+    against = sum(view < 0 for view in views)
+    if against:
+        return [(True, f"{against} of {len(views)} other models predict otherwise")]
+    least = float(expit(min(views)))
+    return [(True, f"another model is only {percent(least)} sure")] if least < HALF_SURE else []
