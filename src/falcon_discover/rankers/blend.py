@@ -39,6 +39,8 @@ INNER_FOLDS = 4
 # more than the model's own doubt.
 SLOPE_PRIOR = 10.0
 GATE_PRIOR = 1.0
+# Confident errors at which the gate is believed to deserve half of the weight.
+FEW_EVENTS = 5
 # Below this many cells threads cost more than they bring.
 ONE_THREAD_CELLS = 2_000_000
 
@@ -163,7 +165,7 @@ class Calibration:
 
 
 def calibrate(odds: FloatArray, own: FloatArray, wrong: BoolArray) -> Calibration:
-    """Return the calibration of held-out log-odds; with few events it changes little.
+    """Return the calibration of held-out log-odds; with few events it leans on the gate.
 
     Parameters
     ----------
@@ -185,6 +187,7 @@ def calibrate(odds: FloatArray, own: FloatArray, wrong: BoolArray) -> Calibratio
     rate = (target.sum() + 0.5) / (len(target) + 1.0)
     centre, own_centre = float(odds.mean()), float(own.mean())
     learned, doubted = odds - centre, own - own_centre
+    leaning = 1.0 / (1.0 + target.sum() / FEW_EVENTS)
 
     def loss(theta: FloatArray) -> tuple[float, FloatArray]:
         level, slope, gate = theta
@@ -193,17 +196,19 @@ def calibrate(odds: FloatArray, own: FloatArray, wrong: BoolArray) -> Calibratio
         value = (
             np.logaddexp(0.0, z).sum() - (target * z).sum()
             + np.logaddexp(0.0, level) - rate * level
-            + 0.5 * (SLOPE_PRIOR * apart**2 + GATE_PRIOR * gate**2)
+            + 0.5 * (SLOPE_PRIOR * apart**2 + GATE_PRIOR * (gate - leaning) ** 2)
         )  # fmt: skip
         left = expit(z) - target
         gradient = [
             left.sum() + expit(level) - rate,
             left @ learned + SLOPE_PRIOR * apart,
-            left @ doubted + SLOPE_PRIOR * apart + GATE_PRIOR * gate,
+            left @ doubted + SLOPE_PRIOR * apart + GATE_PRIOR * (gate - leaning),
         ]
         return float(value), np.array(gradient)
 
     bounds = [(-20.0, 20.0), (0.05, 5.0), (0.0, 5.0)]
-    found = minimize(loss, [logit(rate), 1.0, 0.0], jac=True, method="L-BFGS-B", bounds=bounds)
+    found = minimize(
+        loss, [logit(rate), 1.0 - leaning, leaning], jac=True, method="L-BFGS-B", bounds=bounds
+    )
     level, slope, gate = (float(v) for v in found.x)
     return Calibration(level - slope * centre - gate * own_centre, slope, gate)
