@@ -131,8 +131,8 @@ def captured_surprise(
 
     Examples
     --------
-    >>> captured_surprise([1, 1, 0], [0.9, 0.1, 0.5], [0.9, 0.99, 0.99], budget=1 / 3)
-    0.3333333333333333
+    >>> round(captured_surprise([1, 1, 0], [0.9, 0.1, 0.5], [0.9, 0.99, 0.99], budget=1 / 3), 3)
+    0.333
     """
     events, scores = _binary(fc, "fc"), _scores(score)
     _same_length(events, scores)
