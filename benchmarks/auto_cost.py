@@ -21,7 +21,7 @@ from falcon_discover.audit import paper_split
 from falcon_discover.crossfit import make_folds, select_backbone
 from falcon_discover.tables import Labels, Table
 
-REPEATS = 3
+REPEATS = 2
 
 
 def seconds(work: Callable[[], Any]) -> float:
