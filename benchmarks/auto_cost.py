@@ -1,6 +1,6 @@
 """What ranker "auto" adds to the time of a fit and of scoring, as ratios within one run.
 
-    python benchmarks/auto_cost.py [BACKBONE ...]
+    python benchmarks/auto_cost.py [BACKBONE ...]     # results/auto_cost.csv
 
 Fitting: second opinions and the ranker itself, over the base model's own cross-fitting. Scoring:
 the state with second opinions and the risk, over the state alone. Adult, first seed; the
@@ -12,9 +12,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from falcon_discover import PAPER, FalconDiscover, datasets
 from falcon_discover.audit import paper_split
@@ -22,6 +24,8 @@ from falcon_discover.crossfit import make_folds, select_backbone
 from falcon_discover.tables import Labels, Table
 
 REPEATS = 2
+BACKBONES = ("xgboost", "catboost")
+OUT = Path(__file__).parents[1] / "results" / "auto_cost.csv"
 
 
 def seconds(work: Callable[[], Any]) -> float:
@@ -30,7 +34,7 @@ def seconds(work: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def measure(backbone: str) -> str:
+def measure(backbone: str) -> dict[str, Any]:
     X, y = datasets.load("adult")
     seed = PAPER.seeds[0]
     train, _, test = paper_split(y, seed)
@@ -66,14 +70,18 @@ def measure(backbone: str) -> str:
         ],
         axis=0,
     )
-    return (
-        f"{backbone}: fitting adds {(fits[2] - fits[1]) / fits[0]:.2f} of the base model's "
-        f"cross-fitting ({fits[2] - fits[1]:.1f} s to {fits[0]:.1f} s); scoring adds "
-        f"{(scores[1] - scores[0]) / scores[0]:.2f} of the state's time "
-        f"({scores[1] - scores[0]:.2f} s to {scores[0]:.2f} s, {len(test):,} rows)"
-    )
+    return {
+        "backbone": backbone,
+        "cross_fitting": fits[0],
+        "fit_adds": fits[2] - fits[1],
+        "fit_share": (fits[2] - fits[1]) / fits[0],
+        "state": scores[0],
+        "score_adds": scores[1] - scores[0],
+        "score_share": (scores[1] - scores[0]) / scores[0],
+    }
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or ["xgboost", "catboost", "hist_gradient_boosting"]:
-        print(measure(name), flush=True)
+    measured = pd.DataFrame([measure(name) for name in sys.argv[1:] or BACKBONES])
+    measured.to_csv(OUT, index=False, float_format="%.3f")
+    print(measured.round(2).to_string(index=False))

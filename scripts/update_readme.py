@@ -229,6 +229,21 @@ def choices_table() -> str:
     return table([f"mean and lowest of {known['problem'].nunique()} problems", "mean", "min"], rows)
 
 
+def cost_table() -> str:
+    """Return what the ranker adds to the time of a fit and of scoring."""
+    rows = [
+        [
+            row.backbone,
+            f"{row.cross_fitting:.1f}",
+            f"{row.fit_adds:.1f} ({row.fit_share:.2f} of it)",
+            f"{row.state:.2f}",
+            f"{row.score_adds:.2f} ({row.score_share:.2f} of it)",
+        ]
+        for row in pd.read_csv(ROOT / "results" / "auto_cost.csv").itertuples()
+    ]
+    return table(["base model", "cross-fitting", "auto adds", "state", "auto adds"], rows)
+
+
 SAMPLE = "miniboone_subset"
 PAGES = ("README.md", "docs/beyond.md")
 TABLES = {
@@ -241,6 +256,7 @@ TABLES = {
     "guarantee": guarantee_table,
     "severity": severity_table,
     "choices": choices_table,
+    "cost": cost_table,
 }
 
 
