@@ -93,7 +93,7 @@ def ranker_table() -> str:
                 f"{auto['cap20']:.3f}",
             ]
         )
-    full = [name for name in plan.DATASETS if name != SAMPLE]
+    full = [name for name in plan.DATASETS if name != plan.SAMPLE]
     auto, gate = (known.xs(r, level="ranker") for r in ("auto", "gated_confidence"))
     rows.append(
         [
@@ -206,7 +206,7 @@ def guarantee_table() -> str:
 
 def severity_table() -> str:
     """Return captured surprise and severe events by ranker, means over the six full data sets."""
-    known = beyond("rankers").query("dataset != @SAMPLE")
+    known = beyond("rankers").query("dataset != @plan.SAMPLE")
     columns = ["cap20", "surprise20", "cap20_of_t95", "cap20_of_t99"]
     means = known.groupby("ranker")[columns].mean()
     order = ["auto", "auto_surprise", "gated_confidence", "gated_trustscore", "gated_stability",
@@ -244,7 +244,6 @@ def cost_table() -> str:
     return table(["base model", "cross-fitting", "auto adds", "state", "auto adds"], rows)
 
 
-SAMPLE = "miniboone_subset"
 PAGES = ("README.md", "docs/beyond.md")
 TABLES = {
     "adult": adult_table,

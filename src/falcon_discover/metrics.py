@@ -15,10 +15,14 @@ from scipy.stats import rankdata
 
 from falcon_discover.settings import PAPER
 
+# Thresholds of the severe events by which a ranking made for a lower one is also judged.
+SEVERE_TAUS = (0.95, 0.99)
+
 __all__ = [
     "aurc",
     "brier",
     "capture_at",
+    "captured_surprise",
     "confidence",
     "ece",
     "eligible_auroc",
@@ -26,10 +30,12 @@ __all__ = [
     "false_confidence",
     "fc_auroc",
     "fc_count_at",
+    "gated",
     "gated_confidence",
     "nll",
     "review_order",
     "review_size",
+    "surprise",
 ]
 
 FloatArray = npt.NDArray[np.float64]
@@ -108,6 +114,20 @@ def gated_confidence(confidence: npt.ArrayLike, tau: float = PAPER.tau) -> Float
     """
     values = np.asarray(confidence, dtype=np.float64)
     return np.where(values >= tau, 2.0 - values, values)
+
+
+def gated(values: npt.ArrayLike, confidence: npt.ArrayLike, tau: float = PAPER.tau) -> FloatArray:
+    """Return the suspicion that puts eligible rows first, those with large values leading.
+
+    `values` lie from 0 to 1, so eligible rows score from 1 to 2 and the others below 0.
+
+    Examples
+    --------
+    >>> gated([0.2, 0.7, 0.9], [0.95, 0.95, 0.6], tau=0.90)
+    array([ 1.2,  1.7, -0.4])
+    """
+    sure = np.asarray(confidence, dtype=np.float64)
+    return np.where(sure >= tau, 1.0 + np.asarray(values, dtype=np.float64), sure - 1.0)
 
 
 def surprise(confidence: npt.ArrayLike) -> FloatArray:

@@ -18,8 +18,6 @@ from falcon_discover.signals.state import State
 from falcon_discover.tables import FloatArray
 from falcon_discover.words import percent
 
-# Thresholds of the severe events that a ranking is also judged by.
-SEVERE_TAUS = (0.95, 0.99)
 Scores = Callable[[str, float], FloatArray]
 
 
@@ -157,7 +155,7 @@ def _severity(
 ) -> list[dict[str, Any]]:
     """Return what the ranking made for `tau` finds of the events the model was surer of."""
     lines = []
-    for higher in SEVERE_TAUS:
+    for higher in metrics.SEVERE_TAUS:
         if higher > tau:
             events = metrics.false_confidence(codes, state.p, higher)
             lines += [

@@ -30,7 +30,6 @@ GATED = ("auto", "auto_surprise", "gated_confidence", "gated_trustscore", "gated
 FROM_PAPER = ("learned", "s_disc", "s_stab", "trustscore", "confidence")
 GATE = "gated_confidence"
 RESAMPLES = 1000
-SEVERE_TAUS = (0.95, 0.99)
 RANKING_COLUMNS = (
     "eligible_auroc",
     "average_precision",
@@ -79,14 +78,12 @@ class Scored:
         if ranker == GATE:
             return metrics.gated_confidence(self.confidence, tau)
         if ranker == "gated_trustscore":
-            return self._gated(expit(-self.test["log_trust_1"].to_numpy()), tau)
+            trust = self.test["log_trust_1"].to_numpy()
+            return metrics.gated(expit(-trust), self.confidence, tau)
         if ranker == "gated_stability":
-            return self._gated(self.test["s_stab"].to_numpy(), tau)
+            return metrics.gated(self.test["s_stab"].to_numpy(), self.confidence, tau)
         assert self.paper is not None
         return self.paper.score(ranker, tau)
-
-    def _gated(self, values: FloatArray, tau: float) -> FloatArray:
-        return np.where(self.eligible(tau), 1.0 + values, self.confidence - 1.0)
 
 
 class Beyond:
@@ -122,8 +119,8 @@ class Beyond:
 def rankings(beyond: Beyond) -> pd.DataFrame:
     """Return every ranker on every data set, with paired intervals against gated confidence.
 
-    AUROC, precision and surprise are averaged over seeds with the events as weights; captures,
-    as in the paper's tables, with equal weights over the seeds that have events.
+    AUROC and precision are averaged over seeds with the events as weights; captures, of events
+    and of surprise, with equal weights over the seeds that have events, as in the paper's tables.
     """
     lines = []
     for dataset in beyond.study.datasets:
@@ -153,7 +150,7 @@ def _figures(run: Scored, ranker: str) -> dict[str, float]:
     }
     for budget in PAPER.budgets:
         figures[f"cap{round(100 * budget):02d}"] = metrics.capture_at(events, score, budget)
-    for tau in SEVERE_TAUS:
+    for tau in metrics.SEVERE_TAUS:
         figures[f"cap20_of_{plan.at(tau)}"] = metrics.capture_at(
             run.events(tau), score, PAPER.main_budget
         )

@@ -16,6 +16,8 @@ DATASETS = (
     "spambase",
     "phoneme",
 )
+# Stands for MiniBooNE and is not it: means over "full data sets" leave it out.
+SAMPLE = "miniboone_subset"
 TITLES = {
     "adult": "Adult",
     "bank_marketing": "Bank Marketing",

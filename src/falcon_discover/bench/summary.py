@@ -5,9 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from falcon_discover.bench import plan
-
-SAMPLE = "miniboone_subset"
-GATE = "gated_confidence"
+from falcon_discover.bench.beyond import GATE
 
 
 def summary(tables: dict[str, pd.DataFrame]) -> str:
@@ -24,7 +22,7 @@ def summary(tables: dict[str, pd.DataFrame]) -> str:
 
 
 def _rankers(frame: pd.DataFrame) -> list[str]:
-    full = frame[frame["dataset"] != SAMPLE]
+    full = frame[frame["dataset"] != plan.SAMPLE]
     lines = []
     for ranker in ("auto", GATE):
         own = full[full["ranker"] == ranker]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from falcon_discover.exceptions import DataWarning, InputError
-from falcon_discover.metrics import gated_confidence, surprise
+from falcon_discover.metrics import gated, gated_confidence, surprise
 from falcon_discover.rankers.base import Ranker
 from falcon_discover.rankers.blend import Blend, Calibration, OwnDoubt, calibrate, cross_fitted
 from falcon_discover.rankers.fixed import StabilityRanker
@@ -54,7 +54,7 @@ class GatedSignal(Ranker):
         if self.signal not in known:
             raise InputError(f"the state has no signal {self.signal!r}.")
         ranks = expit(-known[self.signal].to_numpy(dtype=np.float64))
-        return np.where(state.eligible(self.tau_), 1.0 + ranks, state.confidence - 1.0)
+        return gated(ranks, state.confidence, self.tau_)
 
 
 class GatedStability(Ranker):
@@ -65,8 +65,7 @@ class GatedStability(Ranker):
 
     def score(self, state: State) -> FloatArray:
         """Return 1 to 2 for eligible rows, below 0 for the others."""
-        unstable = StabilityRanker().score(state)
-        return np.where(state.eligible(self.tau_), 1.0 + unstable, state.confidence - 1.0)
+        return gated(StabilityRanker().score(state), state.confidence, self.tau_)
 
 
 class GatedRisk(Ranker):
