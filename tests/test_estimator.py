@@ -56,6 +56,11 @@ def test_transform_has_the_ten_signals_in_the_papers_order(frozen, planted):
     pd.testing.assert_index_equal(frame.index, planted.X[600:].index)
 
 
+def test_signals_are_the_same_whether_or_not_more_is_measured(frozen, planted):
+    new = planted.X[600:]
+    pd.testing.assert_frame_equal(frozen.transform(new), frozen.examine(new).frame())
+
+
 def test_the_base_model_is_unchanged(frozen, planted):
     new = planted.X[600:]
     np.testing.assert_allclose(frozen.predict_proba(new), planted.model.predict_proba(new))

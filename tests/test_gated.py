@@ -91,7 +91,7 @@ def test_two_searches_by_class_give_the_neighbours_of_one(width):
     labels = rng.integers(0, 2, 900)
     rows = np.vstack([reference[400:500], rng.integers(0, 3, (60, width))]).astype(np.float32)
     one, two = NeighbourIndex(reference).query(rows, 25), LabelledIndex(reference, labels)
-    merged = two.query(rows, 25)
+    merged = two.query(rows, 25, by_class=True)
     assert np.array_equal(one.rows, merged.rows)
     assert np.allclose(one.distances, merged.distances, atol=1e-6)
     for c in (0, 1):
@@ -101,7 +101,7 @@ def test_two_searches_by_class_give_the_neighbours_of_one(width):
 
 def test_a_class_that_is_absent_is_infinitely_far():
     rows = np.arange(8, dtype=np.float32)[:, None]
-    near = LabelledIndex(rows, np.zeros(8, int)).query(rows[:2], 3)
+    near = LabelledIndex(rows, np.zeros(8, int)).query(rows[:2], 3, by_class=True)
     assert np.isinf(near.class_distances[:, 1]).all()
     trust = trust_signals(np.array([True, False]), near.class_distances)
     assert trust["log_trust_1"].tolist() == [-4.0, 4.0]
@@ -112,7 +112,7 @@ def test_log_trust_is_the_logarithm_of_the_trust_score():
     reference, labels = rng.normal(size=(200, 4)).astype(np.float32), rng.integers(0, 2, 200)
     rows, decision = rng.normal(size=(50, 4)).astype(np.float32), rng.uniform(size=50) > 0.5
     trust = TrustScore(reference, labels).score(rows, decision)
-    near = LabelledIndex(reference, labels).query(rows, 25)
+    near = LabelledIndex(reference, labels).query(rows, 25, by_class=True)
     ours = trust_signals(decision, near.class_distances)["log_trust_1"]
     assert np.allclose(ours, np.log(trust), atol=1e-4)
 

@@ -136,7 +136,7 @@ def _opinion_boosting(seed: int, n_jobs: int) -> Any:
 
 def _opinion_forest(seed: int, n_jobs: int) -> Any:
     return ExtraTreesClassifier(
-        n_estimators=40, min_samples_leaf=3, random_state=seed, n_jobs=n_jobs
+        n_estimators=24, min_samples_leaf=3, random_state=seed, n_jobs=n_jobs
     )
 
 

@@ -8,6 +8,7 @@ answer does not depend on the number of threads, on chunk sizes, or on the searc
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -40,20 +41,15 @@ def rows_within_budget(bytes_per_row: float, at_most: int) -> int:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Positions of the nearest reference rows, nearest first, and their distances."""
+    """Positions of the nearest reference rows, nearest first, and their distances.
+
+    `class_distances`, where asked for, are those to the nearest rows of class 0 and of class 1:
+    rows x 2 x k, nearest first, infinite where a class has no k-th row.
+    """
 
     rows: IntArray
     distances: Float32Array
-
-
-@dataclass(frozen=True)
-class LabelledNeighbours(Neighbours):
-    """The same, with the distances to the nearest rows of class 0 and of class 1.
-
-    `class_distances` is rows x 2 x k, nearest first; infinite where a class has no k-th row.
-    """
-
-    class_distances: Float32Array
+    class_distances: Float32Array | None = None
 
 
 class NeighbourIndex:
@@ -160,13 +156,15 @@ class NeighbourIndex:
 class LabelledIndex:
     """Nearest reference rows over all and by class, for little more than one search.
 
-    Each class is searched by itself and the answers are merged, so the rows are the same as
-    those of one `NeighbourIndex` over all.
+    By class, each is searched by itself and the answers are merged, so the rows are the same as
+    those of one search over all.
 
     Examples
     --------
     >>> rows = np.array([[0.0], [1.0], [1.0]], dtype=np.float32)
-    >>> found = LabelledIndex(rows, np.array([0, 1, 0])).query(np.array([[0.9]]), k=2)
+    >>> found = LabelledIndex(rows, np.array([0, 1, 0])).query(
+    ...     np.array([[0.9]]), k=2, by_class=True
+    ... )
     >>> found.rows, found.class_distances[0].round(2)
     (array([[1, 2]]), array([[0.1, 0.9],
            [0.1, inf]], dtype=float32))
@@ -179,6 +177,7 @@ class LabelledIndex:
         n_jobs: int | None = None,
     ) -> None:
         self.reference = np.ascontiguousarray(reference, dtype=np.float32)
+        self._n_jobs = n_jobs
         self._positions = [np.flatnonzero(labels == c) for c in (0, 1)]
         self._classes = [
             NeighbourIndex(self.reference[own], n_jobs) if len(own) else None
@@ -188,8 +187,15 @@ class LabelledIndex:
     def __len__(self) -> int:
         return len(self.reference)
 
-    def query(self, rows: Float32Array, k: int) -> LabelledNeighbours:
+    @cached_property
+    def _all(self) -> NeighbourIndex:
+        return NeighbourIndex(self.reference, self._n_jobs)
+
+    def query(self, rows: Float32Array, k: int, *, by_class: bool = False) -> Neighbours:
         """Return the `k` nearest reference rows of each row (fewer if there are fewer)."""
+        return self._query_classes(rows, k) if by_class else self._all.query(rows, k)
+
+    def _query_classes(self, rows: Float32Array, k: int) -> Neighbours:
         rows = np.ascontiguousarray(rows, dtype=np.float32)
         by_class = np.full((len(rows), 2, k), np.inf, dtype=np.float32)
         positions, distances = [], []
@@ -210,7 +216,7 @@ class LabelledIndex:
             part = doubtful[start : start + step]
             exact = _exact_distances(self.reference, rows[part], near[part])
             near[part], far[part] = _ordered(near[part], exact)
-        return LabelledNeighbours(near[:, :k].copy(), far[:, :k].copy(), by_class)
+        return Neighbours(near[:, :k].copy(), far[:, :k].copy(), by_class)
 
 
 def _ordered(positions: IntArray, distances: Float32Array) -> tuple[IntArray, Float32Array]:

@@ -13,11 +13,7 @@ from falcon_discover import progress
 from falcon_discover.backbones import OPINIONS
 from falcon_discover.crossfit import fit_candidate
 from falcon_discover.mixing import Probe
-from falcon_discover.tables import FloatArray, IntArray
-
-# Columns that are almost constant, such as rare categories, cost time and change no opinion:
-# this is the spread of a 0/1 column with 0.25 % ones.
-MIN_SPREAD = 0.05
+from falcon_discover.tables import FloatArray, IntArray, telling_columns
 
 
 @dataclass(frozen=True)
@@ -46,7 +42,7 @@ class Opinions:
         n_jobs: int | None = None,
     ) -> Opinions:
         """Fit one model of each kind; with one class only there is nothing to have views on."""
-        columns = np.flatnonzero(coordinates.std(axis=0) >= MIN_SPREAD)
+        columns = telling_columns(coordinates)
         if len(np.unique(labels)) < 2 or not len(columns):
             return cls({}, columns)
         rows, models = coordinates[:, columns], {}

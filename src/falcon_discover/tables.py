@@ -24,6 +24,9 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
 
+# Spread of a transformed column below which it is almost constant: a 0/1 column with 1 % ones.
+MIN_SPREAD = 0.1
+
 
 @dataclass(frozen=True)
 class Table:
@@ -77,6 +80,17 @@ def take_rows(X: Any, rows: IntArray | slice) -> Any:
     if isinstance(X, pd.DataFrame):
         return X.iloc[rows]
     return X[rows]
+
+
+def telling_columns(coordinates: npt.NDArray[np.float32]) -> IntArray:
+    """Return which columns vary; almost constant ones cost time and cannot be split on.
+
+    Examples
+    --------
+    >>> telling_columns(np.array([[0.0, 1.0], [0.0, 2.0]], dtype=np.float32))
+    array([1])
+    """
+    return np.flatnonzero(coordinates.std(axis=0) >= MIN_SPREAD)
 
 
 def _as_pandas(X: Any) -> tuple[Any, pd.DataFrame, pd.Index]:

@@ -30,7 +30,7 @@ PARTS = ("oof", "validation", "test")
 
 def settings() -> dict[str, Any]:
     """Return everything that decides the stored states."""
-    return {**PAPER.to_dict(), "states_version": 1}
+    return {**PAPER.to_dict(), "states_version": 2}
 
 
 def measure_states(key: RunKey, n_jobs: int) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:

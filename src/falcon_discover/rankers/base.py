@@ -30,6 +30,8 @@ class Ranker(BaseEstimator):
     target : what `fit` is told about them: which are false-confidence events, or which are
         errors at any confidence
     wants_opinions : whether second opinions are worth training for it
+    cross_fits : whether `fit` leaves scores of its own rows in `held_out_`, each by a model that
+        did not see the row; otherwise rows are scored by refitting without their fold
     """
 
     name: ClassVar[str] = "custom"
@@ -37,6 +39,8 @@ class Ranker(BaseEstimator):
     labels: LabelSource | None = None
     target: ClassVar[Target] = "events"
     wants_opinions: ClassVar[bool] = False
+    cross_fits: ClassVar[bool] = False
+    held_out_: FloatArray
     tau_: float = PAPER.tau
 
     def fit(self, state: State, false_confidence: npt.ArrayLike, tau: float = PAPER.tau) -> Self:

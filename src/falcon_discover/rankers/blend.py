@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from falcon_discover.rankers.inputs import doubt, features, signal_columns
 from falcon_discover.signals.state import State
-from falcon_discover.tables import BoolArray, FloatArray
+from falcon_discover.tables import BoolArray, FloatArray, telling_columns
 
 # Errors below the threshold are of the same kind as those above it, and far more numerous:
 # they count, but less.
@@ -32,8 +32,6 @@ DOUBT_SCALE = 10.0
 TREES_HALF_WEIGHT = 30
 # Standardise by eligible rows where there are this many.
 ENOUGH_ROWS = 50
-# Spread of a transformed column below which it is almost constant: a 0/1 column with 1 % ones.
-MIN_SPREAD = 0.1
 INNER_FOLDS = 4
 # Strength of the belief that cross-fitted log-odds are calibrated as they are, and that they say
 # more than the model's own doubt.
@@ -80,8 +78,7 @@ class Blend:
         self.trees_weight = events / (events + TREES_HALF_WEIGHT)
         signals = _stacked(columns, len(state))
         raw = features(state, self.leave_out)
-        # Columns that are almost constant, such as rare categories, cost time and cannot be split.
-        self.kept = np.flatnonzero(raw.std(axis=0) >= MIN_SPREAD)
+        self.kept = telling_columns(raw)
         rows = np.hstack([signals, raw[:, self.kept]])
         wide = rows.size > ONE_THREAD_CELLS
         # One BLAS thread: sums in another order would make the fit depend on the number of cores.

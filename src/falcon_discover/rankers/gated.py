@@ -98,6 +98,7 @@ class GatedRisk(Ranker):
     labels = "all"
     target = "errors"
     wants_opinions = True
+    cross_fits = True
 
     def __init__(
         self,

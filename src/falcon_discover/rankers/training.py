@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import false_confidence
-from falcon_discover.rankers import GatedRisk, Ranker, make
+from falcon_discover.rankers import Ranker, make
 from falcon_discover.signals.state import State
 from falcon_discover.tables import BoolArray, FloatArray
 
@@ -84,11 +84,9 @@ class TrainingRows:
         state = self.oof.state
         if source in (None, "validation") or state.fold is None:
             return self.ranker(spec, tau).score(state)
-        if isinstance(ranker, GatedRisk):
-            # It cross-fits itself; its rows begin with the training rows.
-            fitted = self.ranker(spec, tau)
-            assert isinstance(fitted, GatedRisk)
-            return fitted.held_out_[: len(state)]
+        if getattr(ranker, "cross_fits", False):
+            # Its rows begin with the training rows.
+            return self.ranker(spec, tau).held_out_[: len(state)]
         scores = np.empty(len(state))
         for fold in np.unique(state.fold):
             held_out = state.fold == fold

@@ -12,7 +12,7 @@ import pandas as pd
 from falcon_discover import progress
 from falcon_discover.metrics import confidence
 from falcon_discover.mixing import Probe, neighbour_rows, stacked_mixes
-from falcon_discover.neighbours import rows_within_budget
+from falcon_discover.neighbours import Neighbours, rows_within_budget
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.agreement import agreement_signals
 from falcon_discover.signals.certainty import certainty_signals
@@ -146,10 +146,8 @@ class Measure:
         Parameters
         ----------
         p : the scores of the rows, where there is no model to ask
-        extended : whether second opinions and features are wanted beside the paper's signals
+        extended : whether more than the paper's signals is wanted
         """
-        if not extended:
-            reference = replace(reference, opinions=None)
         step = self._chunk_rows(table, reference)
         starts = range(0, len(table), step)
         progress.expect(len(starts))
@@ -159,8 +157,7 @@ class Measure:
             part = slice(start, start + step)
             known = None if p is None else p[part]
             rows = table if len(table) <= step else table.take(part)
-            chunk = self._chunk(rows, reference, known)
-            chunks.append(chunk if extended else replace(chunk, features=None))
+            chunks.append(self._chunk(rows, reference, known, extended))
         return chunks[0] if len(chunks) == 1 else State.concat(chunks)
 
     def _chunk_rows(self, table: Table, reference: Reference) -> int:
@@ -170,7 +167,9 @@ class Measure:
         fits = rows_within_budget(3 * 8 * width * per_row, at_most=STACK_ROWS)
         return max(1, min(fits, STACK_ROWS // per_row))
 
-    def _chunk(self, table: Table, reference: Reference, p: FloatArray | None) -> State:
+    def _chunk(
+        self, table: Table, reference: Reference, p: FloatArray | None, extended: bool
+    ) -> State:
         coordinates = reference.view.transform(table)
         model = reference.probe
         encoded = None
@@ -179,31 +178,48 @@ class Measure:
             p = model.predict(encoded)
         assert p is not None
         wanted = max(self.n_neighbors, self.n_mix_neighbors)
-        near = reference.index.query(coordinates, wanted)
+        near = reference.index.query(coordinates, wanted, by_class=extended)
         columns = certainty_signals(p)
         columns["support"] = reference.support.score(coordinates)
         columns |= agreement_signals(
             p, near.rows[:, : self.n_neighbors], reference.labels, reference.p
         )
-        decision = p >= PAPER.decision_threshold
         evidence = {
             "neighbours": np.full(len(p), min(self.n_neighbors, near.rows.shape[1])),
             "nearest_distance": near.distances[:, 0].astype(np.float64),
             "labelled_as_predicted": columns.pop("labelled_as_predicted"),
-            **trust_signals(decision, near.class_distances),
-            "neighbour_distance": np.log(
-                near.distances[:, : self.n_neighbors][:, -1].astype(np.float64) + TINY
-            ),
         }
+        p_mixed = None
         if model is not None:
             mixes = self._mixes(table, encoded, reference, near.rows[:, : self.n_mix_neighbors])
             p_mixed = model.predict(mixes).reshape(len(p), -1)
             columns |= stability_signals(p, p_mixed)
-            evidence |= drift_signals(p, p_mixed)
+        if not extended:
+            return State(p, pd.DataFrame(columns), pd.DataFrame(evidence))
+        evidence |= self._beyond_the_paper(reference, coordinates, p, p_mixed, near)
+        return State(p, pd.DataFrame(columns), pd.DataFrame(evidence), features=coordinates)
+
+    def _beyond_the_paper(
+        self,
+        reference: Reference,
+        coordinates: npt.NDArray[np.float32],
+        p: FloatArray,
+        p_mixed: FloatArray | None,
+        near: Neighbours,
+    ) -> dict[str, FloatArray]:
+        assert near.class_distances is not None
+        decision = p >= PAPER.decision_threshold
+        furthest = near.distances[:, : self.n_neighbors][:, -1].astype(np.float64)
+        signals = {
+            **trust_signals(decision, near.class_distances),
+            "neighbour_distance": np.log(furthest + TINY),
+        }
+        if p_mixed is not None:
+            signals |= drift_signals(p, p_mixed)
         if reference.opinions is not None:
             said = reference.opinions.predict(coordinates)
-            evidence |= opinion_signals(decision, list(reference.opinions.models), said)
-        return State(p, pd.DataFrame(columns), pd.DataFrame(evidence), features=coordinates)
+            signals |= opinion_signals(decision, list(reference.opinions.models), said)
+        return signals
 
     def _mixes(
         self, table: Table, encoded: object, reference: Reference, near: IntArray
