@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from falcon_discover import datasets
     from falcon_discover.discovery import Discovery
     from falcon_discover.estimator import FalconDiscover
+    from falcon_discover.loading import load
     from falcon_discover.predictions import discover
 
 __version__ = "0.1.0"
@@ -22,6 +23,7 @@ __all__ = [
     "InputError",
     "datasets",
     "discover",
+    "load",
     "metrics",
 ]
 
@@ -30,6 +32,7 @@ _LAZY = {
     "Discovery": "falcon_discover.discovery",
     "FalconDiscover": "falcon_discover.estimator",
     "discover": "falcon_discover.predictions",
+    "load": "falcon_discover.loading",
     "datasets": "falcon_discover.datasets",
 }
 

@@ -36,6 +36,7 @@ from falcon_discover.crossfit import (
 from falcon_discover.discovery import Discovery, signal_frame
 from falcon_discover.exceptions import DataWarning, InputError
 from falcon_discover.guarantee import ReviewBudget
+from falcon_discover.persistence import Savable
 from falcon_discover.rankers.training import LabelledState, TrainingRows, check_labels
 from falcon_discover.results import Evaluation
 from falcon_discover.settings import PAPER
@@ -47,7 +48,7 @@ from falcon_discover.tables import FloatArray, IntArray, Labels, Table
 DUPLICATE_DISTANCE = 1e-6
 
 
-class FalconDiscover(ClassifierMixin, TransformerMixin, BaseEstimator):
+class FalconDiscover(Savable, ClassifierMixin, TransformerMixin, BaseEstimator):
     """Find the confident predictions of a binary classifier that should not be trusted.
 
     Parameters

@@ -24,6 +24,10 @@ def check_labels(labels: str | None, *, has_validation: bool) -> None:
         )
 
 
+def _key(spec: Any, tau: float) -> tuple[Any, float]:
+    return (spec if isinstance(spec, str) else id(spec), tau)
+
+
 @dataclass(frozen=True)
 class LabelledState:
     """A state whose labels are known."""
@@ -66,10 +70,14 @@ class TrainingRows:
 
     def ranker(self, spec: Any, tau: float) -> Ranker:
         """Return a ranker fitted on the rows its label source names, fitted only once."""
-        key = (spec if isinstance(spec, str) else id(spec), tau)
+        key = _key(spec, tau)
         if key not in self._fitted:
-            self._fitted[key] = (spec, self._fit(spec, tau))
+            self.keep(spec, tau, self._fit(spec, tau))
         return self._fitted[key][1]
+
+    def keep(self, spec: Any, tau: float, ranker: Ranker) -> None:
+        """Take a ranker that was fitted before as the one of this specification."""
+        self._fitted[_key(spec, tau)] = (spec, ranker)
 
     def _fit(self, spec: Any, tau: float) -> Ranker:
         ranker = make(spec)

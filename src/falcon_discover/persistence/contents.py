@@ -1,0 +1,315 @@
+"""A fitted audit as a manifest and parts, and back."""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from collections.abc import Collection, Mapping
+from copy import copy
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from falcon_discover.discovery import REGION_WITNESS, Discovery
+from falcon_discover.exceptions import DataWarning, InputError
+from falcon_discover.mixing import Probe, probe
+from falcon_discover.neighbours import LabelledIndex
+from falcon_discover.persistence import frames, native, objects
+from falcon_discover.persistence.bare import RANKER, BareDiscovery, BareMeasure, BareReference
+from falcon_discover.rankers.base import Ranker
+from falcon_discover.rankers.training import LabelledState, TrainingRows
+from falcon_discover.regions.clusters import RegionSet
+from falcon_discover.signals.reference import Reference
+from falcon_discover.signals.state import Measure, State
+from falcon_discover.tables import IntArray, take_rows
+from falcon_discover.view import TransformedView
+
+Keep = Literal["full", "sample", "none"]
+# A sample is a tenth of the rows, but at least this many.
+SAMPLE_SHARE = 0.1
+SAMPLE_AT_LEAST = 1000
+PACKAGES = ("falcon-discover", "scikit-learn", "numpy", "pandas", "skops")
+OBJECTS, REFERENCE, ENCODED = "objects.skops", "reference.npz", "encoded"
+FIT_ROWS, REGIONS = "fit_rows.parquet", "regions.parquet"
+VALIDATION_ROWS, VALIDATION_FEATURES = "validation_rows.parquet", "validation_features.npz"
+SIGNAL, EVIDENCE = "signal:", "evidence:"
+Parts = dict[str, bytes]
+
+
+def stored(falcon: Any, keep: Keep) -> tuple[dict[str, Any], Parts]:
+    """Return the manifest and the parts of a fitted `FalconDiscover`."""
+    if keep not in get_args(Keep):
+        raise InputError(f"reference is {keep!r}: choose one of {', '.join(get_args(Keep))}.")
+    bare = isinstance(falcon._reference, BareReference)
+    if bare and keep != "none":
+        raise InputError("this audit has no reference rows to save: use reference='none'.")
+    rows = falcon.discovery_.state.p
+    before = getattr(falcon, "_rows_of_fit", len(rows))
+    parts: Parts = {}
+    content: dict[str, Any] = {
+        "parameters": falcon.get_params(deep=False),
+        "model": falcon.model_,
+        "classes": falcon.classes_,
+        "feature_names": getattr(falcon, "feature_names_in_", None),
+        "view": _own_view(falcon),
+    }
+    manifest: dict[str, Any] = {
+        "model": {"backbone": falcon.backbone_, "candidates": falcon.candidates_},
+        "classes": [str(label) for label in falcon.classes_],
+        "tau": float(falcon.discovery_.tau),
+        "columns": falcon._kinds,
+        "n_features": falcon.n_features_in_,
+        "category_values": sum(len(v) for v in falcon._reference.view.values_.values()),
+        "reference": {"kept": "none", "rows": 0, "validation_rows": 0, "of": before},
+    }
+    if keep == "none":
+        manifest["ranker"] = RANKER
+    else:
+        _store_rows(falcon, keep, content, manifest, parts)
+    parts[OBJECTS] = objects.dumped(native.taken_out(content, parts))
+    manifest["versions"] = _versions(parts)
+    return manifest, parts
+
+
+def restored(
+    manifest: Mapping[str, Any], parts: Mapping[str, bytes], trusted: Collection[str], name: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the parameters and the fitted attributes of the `FalconDiscover` that was saved."""
+    _warn_other_versions(manifest, name)
+    how = "load(path, trusted=[...]) or --trust"
+    content = objects.loaded(parts[OBJECTS], trusted, name=f"{name}, part {OBJECTS},", how=how)
+    content = native.put_back(content, parts)
+    parameters, model = content["parameters"], content["model"]
+    classes = content["classes"]
+    library = parameters["estimator"] is None or isinstance(parameters["estimator"], str)
+    asked = probe(model, 1 if library else classes[1])
+    view: Any = content["view"] or asked.view
+    attributes = {
+        "model_": model,
+        "classes_": classes,
+        "backbone_": manifest["model"]["backbone"],
+        "candidates_": manifest["model"]["candidates"],
+        "n_features_in_": manifest["n_features"],
+        "_kinds": dict(manifest["columns"]),
+        "_probe": asked,
+        "_rows_of_fit": manifest["reference"]["of"],
+    }
+    if content["feature_names"] is not None:
+        attributes["feature_names_in_"] = content["feature_names"]
+    if manifest["reference"]["kept"] == "none":
+        found: Discovery = BareDiscovery.empty(classes, manifest["tau"])
+        attributes["_measure"] = BareMeasure()
+        attributes["_reference"] = BareReference(view, asked)
+    else:
+        measure = manifest["measure"]
+        attributes["_measure"] = Measure(**{**measure, "mix": tuple(measure["mix"])})
+        attributes["_reference"] = _reference(
+            content, view, asked, manifest, parts, parameters["n_jobs"]
+        )
+        found = _discovery(content, manifest, parts)
+    attributes["discovery_"] = found
+    attributes["regions_"] = found.regions
+    attributes["ranker_"] = found.training.ranker(found.ranker, found.tau)
+    return parameters, attributes
+
+
+def _own_view(falcon: Any) -> Any:
+    view = falcon._reference.view
+    return None if view is falcon._probe.view else view
+
+
+def _store_rows(
+    falcon: Any, keep: Keep, content: dict[str, Any], manifest: dict[str, Any], parts: Parts
+) -> None:
+    """Put everything that holds rows, or was measured on them, into content and parts."""
+    reference, found = falcon._reference, falcon.discovery_
+    training, seed = found.training, falcon._measure.seed
+    kept = _kept(training.oof.codes, keep, seed)
+    checked = training.validation
+    kept_checked = np.empty(0, dtype=np.intp)
+    if checked is not None:
+        kept_checked = _kept(checked.codes, keep, seed)
+        parts[VALIDATION_ROWS] = frames.parquet(_frame(checked, kept_checked))
+        parts[VALIDATION_FEATURES] = frames.npz({"features": checked.state.features[kept_checked]})
+    learned = found.learned[kept]
+    parts[FIT_ROWS] = frames.parquet(
+        _frame(training.oof, kept).assign(learned=learned).set_axis(found.index[kept])
+    )
+    arrays = {
+        "labels": reference.labels[kept],
+        "p": reference.p[kept],
+        "coordinates": reference.coordinates[kept],
+    }
+    if reference.hashes is not None:
+        arrays["hashes"] = reference.hashes[kept]
+    parts[REFERENCE] = frames.npz(arrays)
+    layout = None
+    if reference.view is not reference.probe.view:
+        layout, parts[ENCODED] = frames.rows_stored(take_rows(reference.encoded, kept))
+    ranked = np.concatenate([kept, len(training.oof.codes) + kept_checked])
+    content |= {
+        "support": reference.support,
+        "opinions": reference.opinions,
+        "spec": found.ranker,
+        "ranker": _without_rows(falcon.ranker_, ranked),
+        "witness": _witness(found),
+        "regions": _regions_stored(found.regions, parts),
+    }
+    whole = len(kept) == manifest["reference"]["of"]
+    manifest["reference"] |= {
+        "kept": "full" if whole else "sample",
+        "rows": len(kept),
+        "validation_rows": len(kept_checked),
+        "encoded": layout,
+    }
+    manifest["measure"] = {**asdict(falcon._measure), "mix": list(falcon._measure.mix)}
+    manifest["ranker"] = getattr(falcon.ranker_, "name", type(falcon.ranker_).__name__)
+
+
+def _kept(codes: Any, keep: Keep, seed: int) -> IntArray:
+    """Return the positions of the rows to keep, in order; a sample has each class's share."""
+    if keep == "full":
+        return np.arange(len(codes))
+    size = min(len(codes), max(SAMPLE_AT_LEAST, round(SAMPLE_SHARE * len(codes))))
+    rng = np.random.default_rng(seed)
+    chosen = []
+    for label in (0, 1):
+        own = np.flatnonzero(codes == label)
+        share = min(len(own), max(1, round(size * len(own) / len(codes))))
+        chosen.append(rng.permutation(own)[:share])
+    return np.sort(np.concatenate(chosen))
+
+
+def _frame(rows: LabelledState, kept: IntArray) -> pd.DataFrame:
+    state = rows.state.take(kept)
+    frame = pd.concat(
+        [state.signals.add_prefix(SIGNAL), state.evidence.add_prefix(EVIDENCE)], axis=1
+    ).assign(p=state.p, label=rows.codes[kept])
+    return frame if state.fold is None else frame.assign(fold=state.fold)
+
+
+def _labelled(frame: pd.DataFrame, features: Any) -> LabelledState:
+    def columns(prefix: str) -> pd.DataFrame:
+        chosen = [name for name in frame.columns if name.startswith(prefix)]
+        return frame[chosen].rename(columns=lambda name: name.removeprefix(prefix)).copy()
+
+    frame = frame.reset_index(drop=True)
+    fold = frame["fold"].to_numpy(copy=True) if "fold" in frame else None
+    p = frame["p"].to_numpy(copy=True)
+    state = State(p, columns(SIGNAL), columns(EVIDENCE), fold, features)
+    return LabelledState(state, frame["label"].to_numpy(np.int8, copy=True))
+
+
+def _without_rows(ranker: Ranker, kept: IntArray) -> Ranker:
+    """Return the ranker; scores it keeps of the rows it learned from are cut to those kept."""
+    held = {name: value for name, value in vars(ranker).items() if name.startswith("held_out_")}
+    if not held:
+        return ranker
+    other = copy(ranker)
+    for name, value in held.items():
+        setattr(other, name, value[kept])
+    return other
+
+
+def _witness(found: Discovery) -> Ranker:
+    with warnings.catch_warnings():
+        # Where it has nothing to learn, regions do without; fit has said what there is to say.
+        warnings.simplefilter("ignore", DataWarning)
+        return found.training.ranker(REGION_WITNESS, found.tau)
+
+
+def _regions_stored(regions: RegionSet, parts: Parts) -> dict[str, Any]:
+    parts[REGIONS] = frames.parquet(regions.summary)
+    return {"clusters": regions.clusters, "columns": regions.columns, "order": regions.order}
+
+
+def _regions_restored(stored: dict[str, Any], parts: Mapping[str, bytes]) -> RegionSet:
+    return RegionSet(**stored, summary=frames.from_parquet(parts[REGIONS]))
+
+
+def _reference(
+    content: dict[str, Any],
+    view: TransformedView,
+    asked: Probe,
+    manifest: Mapping[str, Any],
+    parts: Mapping[str, bytes],
+    n_jobs: int | None,
+) -> Reference:
+    arrays = frames.from_npz(parts[REFERENCE], REFERENCE)
+    layout = manifest["reference"]["encoded"]
+    encoded: Any = arrays["coordinates"].astype(view.dtype, copy=False)
+    if layout is not None:
+        encoded = frames.rows_restored(layout, parts[ENCODED])
+    return Reference(
+        arrays["labels"],
+        arrays["p"],
+        view,
+        LabelledIndex(arrays["coordinates"], arrays["labels"], n_jobs),
+        content["support"],
+        asked,
+        encoded,
+        arrays.get("hashes"),
+        content["opinions"],
+    )
+
+
+def _discovery(
+    content: dict[str, Any], manifest: Mapping[str, Any], parts: Mapping[str, bytes]
+) -> Discovery:
+    frame = frames.from_parquet(parts[FIT_ROWS])
+    oof = _labelled(frame, frames.from_npz(parts[REFERENCE], REFERENCE)["coordinates"])
+    validation = None
+    if VALIDATION_ROWS in parts:
+        features = frames.from_npz(parts[VALIDATION_FEATURES], VALIDATION_FEATURES)["features"]
+        validation = _labelled(frames.from_parquet(parts[VALIDATION_ROWS]), features)
+    training = TrainingRows(oof, validation)
+    tau, spec = manifest["tau"], content["spec"]
+    training.keep(REGION_WITNESS, tau, content["witness"])
+    training.keep(spec, tau, content["ranker"])
+    return Discovery(
+        oof.state,
+        oof.codes,
+        frame.index,
+        content["classes"],
+        tau,
+        spec,
+        _regions_restored(content["regions"], parts),
+        frame["learned"].to_numpy(copy=True),
+        training,
+        own_rows=True,
+    )
+
+
+def _versions(parts: Mapping[str, bytes]) -> dict[str, str]:
+    endings = {ending: library for library, (_, ending) in native.LIBRARIES.items()}
+    used = {endings.get(part.rpartition(".")[2]) for part in parts if part.startswith("models/")}
+    found = {"python": platform.python_version()}
+    for package in (*PACKAGES, *sorted(filter(None, used))):
+        found[package] = _version(package)
+    return found
+
+
+def _version(package: str) -> str:
+    # XGBoost's wheel without CUDA parts goes by another name.
+    for name in (package, f"{package}-cpu"):
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            continue
+    return "not installed"
+
+
+def _warn_other_versions(manifest: Mapping[str, Any], name: str) -> None:
+    """Warn where a model's library is not the one that the audit was saved with."""
+    for package, then in manifest["versions"].items():
+        now = _version(package)
+        if package in ("scikit-learn", *native.LIBRARIES) and now != then:
+            warnings.warn(
+                f"{name} was saved with {package} {then}, and this is {now}: its scores may "
+                "differ.",
+                DataWarning,
+                stacklevel=4,
+            )

@@ -1,0 +1,99 @@
+"""Arrays as npz and tables as parquet, in memory; nothing is pickled either way."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from io import BytesIO
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+
+from falcon_discover.exceptions import InputError
+from falcon_discover.tables import Table
+
+Layout = Literal["array", "sparse", "pandas", "polars", "objects"]
+
+
+def npz(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
+    """Return arrays as an npz file."""
+    file = BytesIO()
+    np.savez(file, allow_pickle=False, **dict(arrays))
+    return file.getvalue()
+
+
+def from_npz(data: bytes, part: str) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of an npz file; objects would have to be unpickled and are refused."""
+    try:
+        with np.load(BytesIO(data), allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
+        raise InputError(f"the part {part} is not made of plain arrays ({error}).") from error
+
+
+def parquet(frame: pd.DataFrame) -> bytes:
+    """Return a frame as a parquet file, with its row labels."""
+    file = BytesIO()
+    try:
+        frame.to_parquet(file)
+    except Exception as error:  # Arrow and pandas have their own kinds of error
+        raise InputError(
+            f"the audit cannot be saved: a column or the row labels mix types ({error}). Turn them "
+            "into numbers or texts before fit."
+        ) from error
+    return file.getvalue()
+
+
+def from_parquet(data: bytes) -> pd.DataFrame:
+    """Return the frame of a parquet file."""
+    return pd.read_parquet(BytesIO(data))
+
+
+def rows_stored(rows: Any) -> tuple[Layout, bytes]:
+    """Return encoded rows as bytes, and which layout they are to have again."""
+    if sp.issparse(rows):
+        file = BytesIO()
+        sp.save_npz(file, rows, compressed=False)
+        return "sparse", file.getvalue()
+    if isinstance(rows, np.ndarray) and rows.dtype != object:
+        return "array", npz({"rows": rows})
+    if isinstance(rows, np.ndarray):
+        names = [f"x{i}" for i in range(rows.shape[1])]
+        return "objects", _checked(pd.DataFrame(rows, columns=names).infer_objects())
+    if isinstance(rows, pd.DataFrame):
+        return "pandas", _checked(rows.reset_index(drop=True))
+    table = nw.from_native(rows, eager_only=True)
+    if not table.implementation.is_polars():
+        raise InputError(f"rows of the type {type(rows).__name__} cannot be saved.")
+    return "polars", _checked(table.to_pandas())
+
+
+def rows_restored(layout: Layout, data: bytes) -> Any:
+    """Return encoded rows in their layout."""
+    if layout == "array":
+        return from_npz(data, "encoded")["rows"]
+    if layout == "sparse":
+        return sp.load_npz(BytesIO(data))
+    if layout == "polars":
+        import polars
+
+        return polars.read_parquet(BytesIO(data))
+    frame = from_parquet(data)
+    return frame.to_numpy(dtype=object) if layout == "objects" else frame
+
+
+def _checked(frame: pd.DataFrame) -> bytes:
+    """Return a frame as parquet, if it comes back with the same values."""
+    data = parquet(frame)
+    back = from_parquet(data)
+    before, after = Table.from_input(frame), Table.from_input(back)
+    if not np.array_equal(before.row_hashes(), after.row_hashes()):
+        raise InputError(
+            "the audit cannot be saved: its table has a column whose values parquet does not give "
+            "back as they were. Turn mixed columns into numbers or texts before fit."
+        )
+    return data
