@@ -46,6 +46,7 @@ ROOMS = (
     "predictions",
     "files",
     "audit",
+    "engines",
     "bench",
     "cli",
     "__main__",

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
+from joblib import effective_n_jobs
+
 from falcon_discover.estimator import FalconDiscover
+from falcon_discover.neighbours import LabelledIndex
 from falcon_discover.persistence.archive import Archive
 from falcon_discover.persistence.contents import restored
+from falcon_discover.signals.reference import Reference
 
 
-def load(source: str | Path | bytes, *, trusted: Collection[str] = ()) -> FalconDiscover:
+def load(
+    source: str | Path | bytes, *, trusted: Collection[str] = (), n_jobs: int | None = None
+) -> FalconDiscover:
     """Return the audit that `FalconDiscover.save` wrote.
 
     Nothing is unpickled. Types that are not known to be safe are refused; so are files of a newer
@@ -22,6 +29,7 @@ def load(source: str | Path | bytes, *, trusted: Collection[str] = ()) -> Falcon
     trusted : full names of further types to accept, such as a transformer of your own in the
         audited pipeline. Making an object of a type may run that type's code: name only what you
         know.
+    n_jobs : threads to use from now on; None for what was set when the audit was saved
 
     See Also
     --------
@@ -32,4 +40,22 @@ def load(source: str | Path | bytes, *, trusted: Collection[str] = ()) -> Falcon
     falcon = FalconDiscover(**parameters)
     for name, value in attributes.items():
         setattr(falcon, name, value)
+    if n_jobs is not None:
+        _use_threads(falcon, n_jobs)
     return falcon
+
+
+def _use_threads(falcon: FalconDiscover, n_jobs: int) -> None:
+    falcon.set_params(n_jobs=n_jobs)
+    models = [falcon._probe.classifier]
+    reference = falcon._reference
+    if isinstance(reference, Reference):
+        index = LabelledIndex(reference.coordinates, reference.labels, n_jobs)
+        falcon._reference = replace(reference, index=index)
+        models += list(reference.opinions.models.values()) if reference.opinions else []
+    for model in models:
+        if hasattr(model, "get_booster"):
+            # XGBoost asks the booster, not its wrapper.
+            model.get_booster().set_param({"nthread": effective_n_jobs(n_jobs)})
+        if hasattr(model, "n_jobs"):
+            model.n_jobs = n_jobs

@@ -30,6 +30,8 @@ class Ranker(BaseEstimator):
     target : what `fit` is told about them: which are false-confidence events, or which are
         errors at any confidence
     wants_opinions : whether second opinions are worth training for it
+    gated : whether rows below the threshold are ranked by their confidence alone, so that no other
+        signal of theirs is needed
     cross_fits : whether `fit` leaves scores of its own rows in `held_out_`, each by a model that
         did not see the row; otherwise rows are scored by refitting without their fold
     """
@@ -39,6 +41,7 @@ class Ranker(BaseEstimator):
     labels: LabelSource | None = None
     target: ClassVar[Target] = "events"
     wants_opinions: ClassVar[bool] = False
+    gated: ClassVar[bool] = False
     cross_fits: ClassVar[bool] = False
     held_out_: FloatArray
     tau_: float = PAPER.tau

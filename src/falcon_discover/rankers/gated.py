@@ -29,6 +29,7 @@ class GatedConfidence(Ranker):
     """Eligible rows first, then lowest confidence; no learning, no labels."""
 
     name = "gated_confidence"
+    gated = True
 
     def score(self, state: State) -> FloatArray:
         """Return the gated confidence."""
@@ -44,6 +45,7 @@ class GatedSignal(Ranker):
     """
 
     name = "gated_signal"
+    gated = True
 
     def __init__(self, signal: str = "log_trust_1") -> None:
         self.signal = signal
@@ -61,6 +63,7 @@ class GatedStability(Ranker):
     """Eligible rows first, then by the paper's s_stab; no learning, no labels."""
 
     name = "gated_stability"
+    gated = True
     needs = ("mean_drift", "label_consistency")
 
     def score(self, state: State) -> FloatArray:
@@ -98,6 +101,7 @@ class GatedRisk(Ranker):
     labels = "all"
     target = "errors"
     wants_opinions = True
+    gated = True
     cross_fits = True
 
     def __init__(

@@ -1,0 +1,101 @@
+"""Scoring from parquet: time, processor time and peak memory by number of rows.
+
+    python benchmarks/scale.py [ROWS ...]     # results/scale.csv; 10000 100000 1000000 by default
+
+An XGBoost model of the library on 20 numeric columns, audited on 10,000 rows, saved, and used by
+`falcon-discover score` in a process of its own. The start of the program is measured with one row
+and subtracted before the exponent of growth is fitted. Rows of `results/scale.csv` for other sizes are
+kept, so that a long run can be added later.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from falcon_discover import FalconDiscover
+
+COLUMNS = 20
+REFERENCE_ROWS = 10_000
+SIZES = (10_000, 100_000, 1_000_000)
+CHUNK = 100_000
+OUT = Path(__file__).parents[1] / "results" / "scale.csv"
+
+
+def table(rows: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, COLUMNS))
+    odds = 2.0 * X[:, 0] - 1.5 * X[:, 1] + X[:, 2] * X[:, 3] + np.abs(X[:, 4]) + X[:, 5] ** 2 - 2
+    y = rng.uniform(size=rows) < 1 / (1 + np.exp(-2 * odds))
+    return pd.DataFrame(X, columns=[f"c{i:02d}" for i in range(COLUMNS)]), y.astype(int)
+
+
+def write(path: Path, rows: int) -> None:
+    writer = None
+    for number, start in enumerate(range(0, rows, CHUNK)):
+        X, _ = table(min(CHUNK, rows - start), seed=1000 + number)
+        chunk = pa.Table.from_pandas(X, preserve_index=False)
+        writer = writer or pq.ParquetWriter(path, chunk.schema)
+        writer.write_table(chunk)
+    assert writer is not None
+    writer.close()
+
+
+def score(audit: Path, data: Path, out: Path) -> dict[str, float]:
+    words = [sys.executable, "-m", "falcon_discover", "score", audit, data, "--out", out]
+    started = time.perf_counter()
+    process = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"score failed on {data}")
+    return {
+        "seconds": time.perf_counter() - started,
+        "cpu_seconds": used.ru_utime + used.ru_stime,
+        "peak_mb": used.ru_maxrss / 1024,
+    }
+
+
+def measure(sizes: list[int]) -> pd.DataFrame:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        falcon = FalconDiscover("xgboost", random_state=0, n_jobs=2)
+        falcon.fit(*table(REFERENCE_ROWS, seed=0)).save(folder / "audit.falcon")
+        measured = []
+        for rows in (1, *sizes):
+            data, out = folder / f"{rows}.parquet", folder / f"out-{rows}"
+            write(data, rows)
+            found = score(folder / "audit.falcon", data, out)
+            eligible = pq.read_table(out, columns=["confidence"])["confidence"].to_numpy() >= 0.9
+            measured.append({"rows": rows, **found, "eligible_share": float(eligible.mean())})
+            print(measured[-1], flush=True)
+            data.unlink()
+    return pd.DataFrame(measured)
+
+
+def main() -> None:
+    sizes = [int(float(word)) for word in sys.argv[1:]] or list(SIZES)
+    measured = measure(sizes)
+    if OUT.exists():
+        before = pd.read_csv(OUT)
+        measured = pd.concat([before[~before["rows"].isin(measured["rows"])], measured])
+    measured = measured.sort_values("rows")
+    measured.to_csv(OUT, index=False, float_format="%.4g")
+    print(measured.to_string(index=False, float_format=lambda v: f"{v:,.2f}"))
+    start, grown = measured.iloc[0], measured.iloc[1:]
+    for name in ("seconds", "cpu_seconds"):
+        exponent = np.polyfit(np.log(grown["rows"]), np.log(grown[name] - start[name]), 1)[0]
+        print(f"exponent of growth, {name}: {exponent:.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""`inspect` and `score`: a saved audit looked at, and used on files of any size."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from falcon_discover import progress
+from falcon_discover.cli.common import AsJson, Jobs, Quiet, command
+from falcon_discover.exceptions import InputError
+
+Saved = Annotated[Path, typer.Argument(help="Audit that FalconDiscover.save wrote.")]
+resumable = functools.partial(command, kept="finished parts are kept, the same command goes on")
+ENGINES = ("local", "dask")
+SHOWN_NOTES = 5
+
+
+@command
+def inspect(saved: Saved, as_json: AsJson = False) -> None:
+    """Say what is in a saved audit, without loading it."""
+    from falcon_discover.persistence.archive import Archive
+
+    archive = Archive.open(saved)
+    archive.parts()
+    manifest = archive.manifest
+    if as_json:
+        typer.echo(json.dumps(manifest, indent=2))
+        return
+    kinds = list(manifest["columns"].values())
+    counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+    typer.echo(f"{saved}: {_size(saved.stat().st_size)}, schema {manifest['schema']}, whole\n")
+    facts = {
+        "model": manifest["model"]["backbone"],
+        "classes": " and ".join(manifest["classes"]) + " (positive)",
+        "columns": f"{len(kinds)} ({counts})",
+        "threshold": f"{manifest['tau']:g}",
+        "ranker": manifest["ranker"],
+        "training rows": _rows(manifest),
+        "category values": f"{manifest['category_values']:,} texts that occurred in training rows",
+        "versions": ", ".join(f"{name} {v}" for name, v in manifest["versions"].items()),
+    }
+    for name, value in facts.items():
+        typer.echo(f"{name:<16} {value}")
+    typer.echo("\nparts")
+    for name, part in manifest["parts"].items():
+        typer.echo(f"  {name:<26} {_size(part['bytes']):>10}")
+
+
+def _rows(manifest: dict[str, Any]) -> str:
+    about = manifest["reference"]
+    if about["kept"] == "none":
+        return f"none of {about['of']:,}; rows can be ranked by gated confidence only"
+    checked = about["validation_rows"]
+    also = f", and {checked:,} validation rows by their signals" if checked else ""
+    share = "all" if about["kept"] == "full" else "a sample"
+    return f"{share}, {about['rows']:,} of {about['of']:,}, transformed, with their labels{also}"
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.1f} kB"
+
+
+@resumable
+def score(
+    saved: Saved,
+    data: Annotated[
+        list[Path], typer.Argument(help="Parquet files, or folders of them; CSV is read whole.")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the results.")],
+    identity: Annotated[
+        str | None, typer.Option("--id", help="Column that identifies a row; else file and row.")
+    ] = None,
+    engine: Annotated[str, typer.Option(help="local or dask.")] = "local",
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler; without it one is started.")
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Processes of a Dask cluster started here.")] = 2,
+    part_rows: Annotated[int, typer.Option(help="Rows per output file.")] = 100_000,
+    trust: Annotated[
+        list[str] | None, typer.Option(help="Type in the audit to trust; may be repeated.")
+    ] = None,
+    jobs: Jobs = -1,
+    quiet: Quiet = False,
+) -> None:
+    """Score files of any size; may be interrupted and started again."""
+    # Threads that wait must not spin: on a busy machine they would take the cores from those
+    # that work. Read by the libraries when they are loaded, so it is set before.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    from falcon_discover.engines import run
+
+    if engine not in ENGINES:
+        raise InputError(f"--engine is {engine!r}: choose one of {', '.join(ENGINES)}.")
+    if scheduler is not None and engine != "dask":
+        raise InputError("--scheduler belongs to --engine dask.")
+    trusted = trust or []
+    if engine == "dask":
+        try:
+            from falcon_discover.engines.cluster import dask_engine
+        except ImportError as error:
+            raise InputError(
+                "--engine dask needs a package that is not installed: "
+                "pip install 'falcon-discover[dask]'."
+            ) from error
+        chosen = dask_engine(scheduler, workers=workers, trusted=trusted)
+    else:
+        chosen = run.local(trusted=trusted, n_jobs=jobs)
+    with progress.silent() if quiet else progress.logged():
+        done = run.score_files(
+            saved, data, out, engine=chosen, part_rows=part_rows, identity=identity, trusted=trusted
+        )
+    for note in done.notes[:SHOWN_NOTES]:
+        typer.echo(f"note: {note}")
+    if len(done.notes) > SHOWN_NOTES:
+        typer.echo(f"and {len(done.notes) - SHOWN_NOTES} more notes of this kind")
+    typer.echo(
+        f"{done.rows:,} rows in {done.parts} part(s) in {out}, {done.scored_now} of them done now."
+    )

@@ -1,0 +1,1 @@
+"""Scoring files of any size with a saved audit, on one machine or on a Dask cluster."""

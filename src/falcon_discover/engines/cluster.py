@@ -1,0 +1,130 @@
+"""The same scorer on a Dask cluster: a local one, or one whose scheduler is named.
+
+Every worker gets the saved audit once and loads it once. Results come back to the process that
+started the run, which alone writes files. A part whose worker dies is scored again elsewhere.
+Dask's processes exchange pickles: use clusters on networks that you trust.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+
+import dask
+from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin, as_completed, get_worker
+
+from falcon_discover import progress
+from falcon_discover.engines.plan import Part
+from falcon_discover.engines.run import Engine
+from falcon_discover.engines.scorer import Scored, score_part
+from falcon_discover.exceptions import InputError
+from falcon_discover.loading import load
+
+CONNECT_SECONDS = 10
+# Parts in flight per worker thread: one being scored, one waiting.
+AHEAD = 2
+# A part that brings down this many workers is given up.
+ATTEMPTS = 4
+# One part at a time in a process: limits on threads and on warnings hold for the whole process.
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def dask_engine(
+    scheduler: str | None = None, *, workers: int = 2, trusted: Collection[str] = ()
+) -> Engine:
+    """Return the engine that scores parts on a Dask cluster.
+
+    Parameters
+    ----------
+    scheduler : address of a running scheduler, such as "tcp://10.0.0.1:8786"; None starts worker
+        processes on this machine for the time of the run. Workers must find the data under the
+        same paths, and have this package.
+    workers : worker processes to start, without a scheduler
+    trusted : further types that the audit may hold, as in `load`
+    """
+
+    def run(audit: bytes, parts: Sequence[Part], identity: str | None) -> Iterator[Scored]:
+        if not parts:
+            return
+        with _client(scheduler, workers) as client:
+            yield from _scored(client, audit, parts, identity, tuple(trusted))
+
+    return run
+
+
+class LoadedAudit(WorkerPlugin):
+    """Made on every worker: the audit, loaded when the worker starts or joins."""
+
+    name = "falcon-discover audit"
+
+    def __init__(self, data: bytes, trusted: tuple[str, ...]) -> None:
+        self.data = data
+        self.trusted = trusted
+
+    def setup(self, worker: Any) -> None:
+        """Load the audit with one thread: a worker has its core, and others have theirs."""
+        worker.falcon_discover_audit = load(self.data, trusted=self.trusted, n_jobs=1)
+
+
+def _score_on_worker(part: Part, identity: str | None) -> Scored:
+    with _ONE_AT_A_TIME, progress.silent():
+        return score_part(get_worker().falcon_discover_audit, part, identity)
+
+
+def _scored(
+    client: Any, audit: bytes, parts: Sequence[Part], identity: str | None, trusted: tuple[str, ...]
+) -> Iterator[Scored]:
+    client.register_plugin(LoadedAudit(audit, trusted))
+    threads = sum(client.nthreads().values())
+    if not threads:
+        raise InputError("the Dask cluster has no worker: start some, then run again.")
+    waiting = iter(parts)
+
+    def submitted(count: int) -> list[Any]:
+        chosen = islice(waiting, count)
+        # Not pure: the same part of another run must not be answered from memory.
+        return [client.submit(_score_on_worker, part, identity, pure=False) for part in chosen]
+
+    finished = as_completed(submitted(AHEAD * threads))
+    for future in finished:
+        try:
+            scored: Scored = future.result()
+        except KilledWorker as error:
+            raise InputError(
+                "a part was given up: several workers died on it, perhaps for lack of memory. "
+                "Use smaller parts or more memory per worker; finished parts are kept."
+            ) from error
+        future.release()
+        for more in submitted(1):
+            finished.add(more)
+        yield scored
+
+
+@contextmanager
+def _client(scheduler: str | None, workers: int) -> Iterator[Any]:
+    settings = {
+        "distributed.scheduler.allowed-failures": ATTEMPTS - 1,
+        "distributed.comm.timeouts.connect": f"{CONNECT_SECONDS}s",
+    }
+    with dask.config.set(settings):
+        if scheduler is None:
+            with (
+                LocalCluster(
+                    n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None
+                ) as cluster,
+                Client(cluster) as client,
+            ):
+                yield client
+            return
+        try:
+            client = Client(scheduler, timeout=CONNECT_SECONDS)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise InputError(
+                f"no Dask scheduler answers at {scheduler} within {CONNECT_SECONDS} seconds "
+                f"({error}): start one with 'dask scheduler', or leave --scheduler out."
+            ) from error
+        with client:
+            yield client
