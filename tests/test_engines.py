@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -311,11 +312,15 @@ def test_a_dask_worker_that_is_killed_changes_nothing(place, tmp_path):
     assert written(tmp_path / "dask") == written(tmp_path / "local")
 
 
-def test_a_scheduler_that_does_not_answer_is_said_in_time(place, tmp_path, monkeypatch):
-    assert cluster.CONNECT_SECONDS <= 12
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
-    words = ("score", place / "audit.falcon", place / "new.parquet", "--out", tmp_path / "out")
-    started = time.monotonic()
-    said = run(*words, "--engine", "dask", "--scheduler", "tcp://127.0.0.1:9", code=1).stderr
-    assert "no Dask scheduler answers at tcp://127.0.0.1:9" in said
-    assert time.monotonic() - started < 8
+def test_a_scheduler_that_cannot_be_reached_or_does_not_answer_is_said_in_time(place, tmp_path):
+    def ask(address):
+        words = ("score", place / "audit.falcon", place / "new.parquet", "--out", tmp_path / "out")
+        started = time.monotonic()
+        said = run(*words, "--engine", "dask", "--scheduler", address, code=1).stderr
+        assert f"no Dask scheduler answers at {address}" in said
+        assert time.monotonic() - started < 15
+
+    ask("tcp://127.0.0.1:9")
+    ask("nowhere at all")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        ask(f"127.0.0.1:{silent.getsockname()[1]}")

@@ -7,6 +7,7 @@ Dask's processes exchange pickles: use clusters on networks that you trust.
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from typing import Any
 
 import dask
 from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin, as_completed, get_worker
+from distributed.comm.addressing import parse_host_port
 
 from falcon_discover import progress
 from falcon_discover.engines.plan import Part
@@ -23,7 +25,7 @@ from falcon_discover.engines.scorer import Scored, score_part
 from falcon_discover.exceptions import InputError
 from falcon_discover.loading import load
 
-CONNECT_SECONDS = 10
+CONNECT_SECONDS = 6
 # Parts in flight per worker thread: one being scored, one waiting.
 AHEAD = 2
 # A part that brings down this many workers is given up.
@@ -45,6 +47,9 @@ def dask_engine(
     workers : worker processes to start, without a scheduler
     trusted : further types that the audit may hold, as in `load`
     """
+    if scheduler is not None:
+        # Said at once, not after the audit was loaded.
+        _check_reachable(scheduler)
 
     def run(audit: bytes, parts: Sequence[Part], identity: str | None) -> Iterator[Scored]:
         if not parts:
@@ -121,10 +126,31 @@ def _client(scheduler: str | None, workers: int) -> Iterator[Any]:
             return
         try:
             client = Client(scheduler, timeout=CONNECT_SECONDS)
-        except (OSError, TimeoutError, ValueError) as error:
-            raise InputError(
-                f"no Dask scheduler answers at {scheduler} within {CONNECT_SECONDS} seconds "
-                f"({error}): start one with 'dask scheduler', or leave --scheduler out."
-            ) from error
+        except Exception as error:  # whoever answers there may say anything
+            raise _no_scheduler(scheduler, error) from error
         with client:
             yield client
+
+
+def _check_reachable(scheduler: str) -> None:
+    """Raise if nobody is there, or somebody who does not greet as a scheduler does.
+
+    Dask itself waits for the greeting for ever.
+    """
+    protocol, _, rest = scheduler.rpartition("://")
+    if protocol not in ("", "tcp"):
+        return
+    try:
+        address = parse_host_port(rest)
+        with socket.create_connection(address, timeout=CONNECT_SECONDS) as connection:
+            if not connection.recv(1):
+                raise OSError("the connection was closed")
+    except (OSError, ValueError) as error:
+        raise _no_scheduler(scheduler, error) from error
+
+
+def _no_scheduler(scheduler: str, error: Exception) -> InputError:
+    return InputError(
+        f"no Dask scheduler answers at {scheduler} ({error or type(error).__name__}): start one "
+        "with 'dask scheduler', or leave --scheduler out."
+    )
