@@ -23,6 +23,8 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/adult.py
 	$(BIN)/python benchmarks/state_floor.py
 	$(BIN)/python benchmarks/auto_cost.py
+	$(BIN)/python benchmarks/saved_reference.py
+	$(BIN)/python benchmarks/scale.py
 
 clean:
 	rm -rf $(VENV) falcon-report build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

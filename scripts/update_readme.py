@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from falcon_discover.bench import plan
@@ -244,7 +245,45 @@ def cost_table() -> str:
     return table(["base model", "cross-fitting", "auto adds", "state", "auto adds"], rows)
 
 
-PAGES = ("README.md", "docs/beyond.md")
+def scale_table() -> str:
+    """Return time and memory of scoring by number of rows, and the exponents of growth."""
+    runs = pd.read_csv(ROOT / "results" / "scale.csv").sort_values("rows")
+    rows = [
+        [f"{int(r.rows):,}", f"{r.seconds:,.1f}", f"{r.cpu_seconds:,.1f}", f"{r.peak_mb:,.0f}"]
+        for r in runs.itertuples()
+    ]
+    start, grown = runs.iloc[0], runs.iloc[1:]
+    slopes = [
+        np.polyfit(np.log(grown["rows"]), np.log(grown[name] - start[name]), 1)[0]
+        for name in ("cpu_seconds", "seconds")
+    ]
+    return (
+        table(["rows", "seconds", "processor seconds", "peak memory, MB"], rows)
+        + f"\n\nExponent of growth beyond the start: {slopes[0]:.3f} in processor seconds, "
+        f"{slopes[1]:.3f} in seconds."
+    )
+
+
+def reference_table() -> str:
+    """Return what saving a sample of the reference rows, or none, costs."""
+    runs = pd.read_csv(ROOT / "results" / "saved_reference.csv")
+    means = runs.drop(columns="seed").groupby("reference", sort=False).mean()
+    rows = [
+        [
+            f'`"{kept}"`',
+            f"{r.rows:,.0f}",
+            f"{r.file_mb:.1f}",
+            f"{r.eligible_auroc:.3f}",
+            f"{r.capture_20:.3f}",
+            f"{r.capture_05:.3f}",
+        ]
+        for kept, r in means.iterrows()
+    ]
+    heads = ["reference", "rows", "file, MB", "eligible AUROC", "Capture@20", "Capture@5"]
+    return table(heads, rows) + f"\n\nMeans of {runs['seed'].nunique()} seed(s)."
+
+
+PAGES = ("README.md", "docs/beyond.md", "docs/performance.md")
 TABLES = {
     "adult": adult_table,
     "main": main_table,
@@ -256,6 +295,8 @@ TABLES = {
     "severity": severity_table,
     "choices": choices_table,
     "cost": cost_table,
+    "scale": scale_table,
+    "reference": reference_table,
 }
 
 
