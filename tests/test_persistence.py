@@ -191,6 +191,8 @@ def test_a_ranker_and_folds_of_ones_own_come_back(tmp_path):
     falcon = FalconDiscover(
         numeric_pipeline(),
         ranker=GatedRisk("surprise", leave_out=("features",)),
+        n_neighbors=np.int64(20),
+        mix=tuple(np.float32([0.25, 0.5])),
         cv=StratifiedKFold(2),
         random_state=np.random.RandomState(3),
     ).fit(TRAIN.X[NUMBERS].fillna(0), TRAIN.y)
@@ -228,6 +230,10 @@ def test_a_sample_keeps_the_share_of_each_class_and_scores_the_same_rows(
     again.save(tmp_path / "second.falcon")
     second = archive.Archive.open(tmp_path / "second.falcon").manifest
     assert (second["reference"]["kept"], second["reference"]["of"]) == ("sample", 300)
+    # Fitted again, it is whole.
+    again.fit(OTHER.X[MIXED], OTHER.y).save(tmp_path / "third.falcon")
+    third = archive.Archive.open(tmp_path / "third.falcon").manifest
+    assert (third["reference"]["kept"], third["reference"]["rows"]) == ("full", 300)
 
 
 def test_without_rows_only_gated_confidence_is_left_and_it_says_so(audit, tmp_path):

@@ -6,7 +6,6 @@ import platform
 import warnings
 from collections.abc import Collection, Mapping
 from copy import copy
-from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal, get_args
 
@@ -46,8 +45,10 @@ def stored(falcon: Any, keep: Keep) -> tuple[dict[str, Any], Parts]:
     bare = isinstance(falcon._reference, BareReference)
     if bare and keep != "none":
         raise InputError("this audit has no reference rows to save: use reference='none'.")
-    rows = falcon.discovery_.state.p
-    before = getattr(falcon, "_rows_of_fit", len(rows))
+    # A loaded audit may hold fewer rows than it was fitted on, unless it was fitted again.
+    loaded, fitted_on = getattr(falcon, "_loaded", (None, 0))
+    if loaded is not falcon.discovery_:
+        fitted_on = len(falcon.discovery_.state)
     parts: Parts = {}
     content: dict[str, Any] = {
         "parameters": falcon.get_params(deep=False),
@@ -63,7 +64,7 @@ def stored(falcon: Any, keep: Keep) -> tuple[dict[str, Any], Parts]:
         "columns": falcon._kinds,
         "n_features": falcon.n_features_in_,
         "category_values": sum(len(v) for v in falcon._reference.view.values_.values()),
-        "reference": {"kept": "none", "rows": 0, "validation_rows": 0, "of": before},
+        "reference": {"kept": "none", "rows": 0, "validation_rows": 0, "of": fitted_on},
     }
     if keep == "none":
         manifest["ranker"] = RANKER
@@ -95,7 +96,6 @@ def restored(
         "n_features_in_": manifest["n_features"],
         "_kinds": dict(manifest["columns"]),
         "_probe": asked,
-        "_rows_of_fit": manifest["reference"]["of"],
     }
     if content["feature_names"] is not None:
         attributes["feature_names_in_"] = content["feature_names"]
@@ -111,6 +111,7 @@ def restored(
         )
         found = _discovery(content, manifest, parts)
     attributes["discovery_"] = found
+    attributes["_loaded"] = (found, manifest["reference"]["of"])
     attributes["regions_"] = found.regions
     attributes["ranker_"] = found.training.ranker(found.ranker, found.tau)
     return parameters, attributes
@@ -134,10 +135,8 @@ def _store_rows(
         kept_checked = _kept(checked.codes, keep, seed)
         parts[VALIDATION_ROWS] = frames.parquet(_frame(checked, kept_checked))
         parts[VALIDATION_FEATURES] = frames.npz({"features": checked.state.features[kept_checked]})
-    learned = found.learned[kept]
-    parts[FIT_ROWS] = frames.parquet(
-        _frame(training.oof, kept).assign(learned=learned).set_axis(found.index[kept])
-    )
+    fit_rows = _frame(training.oof, kept).assign(learned=found.learned[kept])
+    parts[FIT_ROWS] = frames.parquet(fit_rows.set_axis(found.index[kept]))
     arrays = {
         "labels": reference.labels[kept],
         "p": reference.p[kept],
@@ -165,7 +164,13 @@ def _store_rows(
         "validation_rows": len(kept_checked),
         "encoded": layout,
     }
-    manifest["measure"] = {**asdict(falcon._measure), "mix": list(falcon._measure.mix)}
+    measure = falcon._measure
+    manifest["measure"] = {
+        "n_neighbors": int(measure.n_neighbors),
+        "n_mix_neighbors": int(measure.n_mix_neighbors),
+        "mix": [float(weight) for weight in measure.mix],
+        "seed": int(measure.seed),
+    }
     manifest["ranker"] = getattr(falcon.ranker_, "name", type(falcon.ranker_).__name__)
 
 
