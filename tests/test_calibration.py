@@ -142,15 +142,16 @@ def test_caution_lowers_confidence_and_changes_no_decision(falcon, planted):
     np.testing.assert_allclose(clipped_logit(careful), 0.8 * odds, atol=1e-6)
 
 
-def test_caution_spends_at_most_half_of_the_gain():
+def test_caution_spends_at_most_two_thirds_of_the_gain():
     rng = np.random.default_rng(0)
     odds = 2 * rng.normal(size=5_000)
     y = rng.uniform(size=5_000) < expit(odds)
-    before = expit(1.5 * odds)
-    caution = affordable_caution(y, before, odds)
+    before, plain = expit(1.5 * odds), expit(1.3 * odds)
+    best, now = metrics.nll(y, plain), metrics.nll(y, expit(odds))
+    caution = affordable_caution(y, odds, before, [plain])
     after = expit((1 - caution) * odds)
-    assert 0 < caution <= 0.25
-    assert metrics.nll(y, after) <= (metrics.nll(y, before) + metrics.nll(y, expit(odds))) / 2
+    assert 0 < caution < affordable_caution(y, odds, before)
+    assert metrics.nll(y, after) <= now + 2 / 3 * (best - now)
     assert metrics.brier(y, after) <= metrics.brier(y, before)
 
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from falcon_discover import FalconDiscover, datasets, discover
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import confidence
-from falcon_discover.regions import find_rules
 from falcon_discover.regions.bins import MAX_LEVELS, columns
 from falcon_discover.regions.conditions import (
     IsMissing,
@@ -29,6 +28,7 @@ from falcon_discover.regions.confirm import (
     holm,
     strata,
 )
+from falcon_discover.regions.rules import find_rules
 from falcon_discover.regions.scan import BOUND_COST, COLUMN_COST, Counts, Scan, likelihood_ratio
 from falcon_discover.tables import Table
 

@@ -109,7 +109,7 @@ class Answers:
             The first four look at the score alone; "discrepancy" also at the evidence
         weighted : whether rows count by `w_cal`, clipped as in the paper
         caution : for "discrepancy": how far log-odds are shrunk, 0 for not at all; "auto" as far
-            as half of the gain in log loss pays for
+            as two thirds of the gain in log loss pay for
 
         Examples
         --------

@@ -19,7 +19,7 @@ from falcon_discover.estimator import FalconDiscover
 from falcon_discover.exceptions import InputError
 from falcon_discover.guarantee import MissedBound, ReviewBudget, check_share
 from falcon_discover.predictions import discover
-from falcon_discover.regions import RegionSet
+from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.results import Evaluation, records
 from falcon_discover.settings import PAPER
 from falcon_discover.tables import IntArray, Labels

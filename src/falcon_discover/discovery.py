@@ -33,9 +33,10 @@ from falcon_discover.guarantee import (
 from falcon_discover.metrics import capture_at, false_confidence
 from falcon_discover.rankers.training import TrainingRows, check_labels
 from falcon_discover.reasons import review_list
-from falcon_discover.regions import Clusters, RegionSet, Rule, find_rules
+from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.conflict import Conflict, conflict_grid
-from falcon_discover.regions.rules import half
+from falcon_discover.regions.region_set import RegionSet
+from falcon_discover.regions.rules import Rule, find_rules, half
 from falcon_discover.results import Evaluation, evaluate
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import SIGNALS, STABILITY_SIGNALS, State

@@ -9,6 +9,7 @@ seen allow.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -21,7 +22,7 @@ from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from falcon_discover import metrics
-from falcon_discover.baselines.calibrators import Platt, Weights, clipped_logit
+from falcon_discover.baselines.calibrators import Beta, Platt, Temperature, Weights, clipped_logit
 from falcon_discover.exceptions import InputError
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
@@ -47,8 +48,8 @@ FOLDS = 5
 # How much of the calibrator the mix with Platt scaling may take.
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 # Shrinkage of the log-odds that is tried, and the part of the gain in log loss it may cost.
-CAUTIONS = tuple(round(0.01 * i, 2) for i in range(26))
-SPEND = 0.5
+CAUTIONS = tuple(round(0.01 * i, 2) for i in range(31))
+SPEND = 2 / 3
 
 Caution = float | Literal["auto"]
 
@@ -86,8 +87,9 @@ class Discrepancy:
 
     Parameters
     ----------
-    caution : how far log-odds are shrunk, 0 for not at all; "auto" shrinks them as far as half of
-        the gain in log loss over the uncalibrated model pays for, at no loss of Brier score
+    caution : how far log-odds are shrunk, 0 for not at all; "auto" shrinks them as far as two
+        thirds of the gain in log loss over the best plain calibrator pay for, and not so far
+        that the Brier score is worse than the uncalibrated model's
     random_state : seed of the trees and of the folds
 
     Attributes
@@ -114,11 +116,15 @@ class Discrepancy:
         self.share_ = SHARES[int(np.argmin(loss))]
         odds = _mixed(plain, held_out, self.share_)
         self.caution_ = (
-            affordable_caution(codes, state.p, odds)
+            affordable_caution(codes, odds, state.p, plain=self._plain_scores(state.p, codes))
             if self.caution == "auto"
             else float(self.caution)
         )
         return self
+
+    def _plain_scores(self, p: FloatArray, y: npt.NDArray[Any]) -> list[FloatArray]:
+        others = (Temperature().fit(p, y), Beta().fit(p, y))
+        return [calibrator.predict(p) for calibrator in (self._plain, *others)]
 
     def log_odds(self, state: State) -> FloatArray:
         """Return the recalibrated log-odds before they are shrunk."""
@@ -144,26 +150,35 @@ class Discrepancy:
         return odds
 
 
-def affordable_caution(y: npt.ArrayLike, before: FloatArray, odds: FloatArray) -> float:
-    """Return the strongest shrinkage that half of the gain in log loss pays for.
+def affordable_caution(
+    y: npt.ArrayLike,
+    odds: FloatArray,
+    before: FloatArray,
+    plain: Sequence[FloatArray] = (),
+) -> float:
+    """Return the strongest shrinkage that part of the gain in log loss pays for.
+
+    Parameters
+    ----------
+    odds : recalibrated log-odds of rows they were not fitted on
+    before, plain : scores of the uncalibrated model and of plain calibrators
 
     Examples
     --------
     >>> y = np.repeat([0, 1], 50)
-    >>> affordable_caution(y, np.full(100, 0.5), np.where(y, 2.0, -2.0))
-    0.25
-    >>> affordable_caution(y, np.where(y, 0.9, 0.1), np.where(y, 2.0, -2.0))
+    >>> affordable_caution(y, np.where(y, 2.0, -2.0), before=np.full(100, 0.5))
+    0.3
+    >>> affordable_caution(y, np.where(y, 2.0, -2.0), before=np.where(y, 0.9, 0.1))
     0.0
     """
-    gain = metrics.nll(y, before) - metrics.nll(y, expit(odds))
-    most = metrics.nll(y, expit(odds)) + SPEND * gain
-    worst = metrics.brier(y, before)
+    best = min(metrics.nll(y, p) for p in (before, *plain))
+    now, worst = metrics.nll(y, expit(odds)), metrics.brier(y, before)
     paid = [0.0]
     for caution in CAUTIONS:
         p = expit((1.0 - caution) * odds)
-        if gain > 0 and metrics.nll(y, p) <= most and metrics.brier(y, p) <= worst:
+        if metrics.nll(y, p) <= now + SPEND * (best - now) and metrics.brier(y, p) <= worst:
             paid.append(caution)
-    return max(paid)
+    return max(paid) if best > now else 0.0
 
 
 class _Blend:
