@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 from typer.testing import CliRunner
 
 from falcon_discover import PAPER, datasets, metrics
 from falcon_discover.bench import plan, scoring
+from falcon_discover.bench.action_tables import SHOWN, action_tables
 from falcon_discover.bench.beyond import Beyond, grid, permuted, rankings
 from falcon_discover.bench.loading import Study
 from falcon_discover.bench.promises import calibration, guarantee
@@ -29,9 +33,10 @@ def test_states_and_scores_of_a_real_run(tmp_path, monkeypatch):
     monkeypatch.setenv("FALCON_DISCOVER_DATA", str(tmp_path))
     words = ["bench", "run", "--store", str(tmp_path / "store"), "--dataset", "phoneme", "--seed"]
     words += ["7", "--backbone", "logistic_regression", "--jobs", "1", "--part", "states"]
-    result = CliRunner().invoke(app, [*words, "--part", "rankers"])
+    result = CliRunner().invoke(app, [*words, "--part", "rankers", "--part", "actions"])
     assert result.exit_code == 0, result.output
     assert "rankers: 1 run(s) done now, 1 of 1" in result.stdout
+    assert "actions: 1 run(s) done now, 1 of 1" in result.stdout
     key = RunKey("phoneme", 7, "logistic_regression")
     states = Store(tmp_path / "store" / plan.STATES)
     oof, test = states.read(key, "oof"), states.read(key, "test")
@@ -47,6 +52,53 @@ def test_states_and_scores_of_a_real_run(tmp_path, monkeypatch):
         eligible = metrics.confidence(later["p"]) >= tau
         assert ((risk > 0) == eligible).all()
     assert len(scores.report(key)["permuted_gain"]) == 3
+    acted = Store(tmp_path / "store" / plan.ACTIONS)
+    recalibrated, caution = acted.read(key, "test"), acted.report(key)["caution"]
+    np.testing.assert_allclose(
+        recalibrated["discrepancy"], expit((1 - caution) * recalibrated["log_odds"])
+    )
+
+
+def test_tables_of_regions_and_calibrators_are_counted_on_test_rows(tmp_path):
+    store = Store(tmp_path / plan.ACTIONS, {"any": 1})
+    for seed in (7, 13):
+        store.write(RunKey("adult", seed, BEST), *made_up_actions(seed))
+    study = SimpleNamespace(
+        store=Store(tmp_path, plan.settings()),
+        datasets=["adult"],
+        seeds=[7, 13],
+        selected=lambda name, seed: BEST,
+    )
+    tables = action_tables(study)
+    methods = tables["calibration"].set_index("method")
+    tests = [made_up_actions(seed)[0]["test"] for seed in (7, 13)]
+    by_hand = [metrics.nll(test["label"], test["platt"]) for test in tests]
+    assert methods.loc["platt", "nll"] == pytest.approx(np.mean(by_hand))
+    assert methods.loc["p", "seeds"] == 2
+    trade = tables["caution"].set_index("caution")
+    assert trade["fc_change"]["0.3"] < trade["fc_change"]["0.0"]
+    assert trade.loc["auto", "used"] == pytest.approx(0.1)
+    found = tables["regions"]
+    assert found["rule"].tolist() == ["a <= 1", "a <= 1"]
+    assert found["holds"].tolist() == [True, True]
+
+
+def made_up_actions(seed: int):
+    rng = np.random.default_rng(seed)
+    odds = 3 * rng.normal(size=600)
+    y = (rng.uniform(size=600) < expit(odds)).astype(int)
+    test = pd.DataFrame({"row": range(600), "label": y, "p": expit(1.2 * odds), "log_odds": odds})
+    for name in SHOWN:
+        if name not in test:
+            test[name] = expit(0.9 * odds)
+    regions = pd.DataFrame(
+        {
+            "kind": "beyond", "rule": ["a <= 1", "b is x"], "confirmed": [True, False],
+            "confirmation_low": 0.1, "confirmation_high": 0.3,
+            "test_low": 0.2, "test_high": 0.4, "test_eligible": 20,
+        }
+    )  # fmt: skip
+    return {"test": test, "regions": regions}, {"caution": 0.1, "share": 1.0}
 
 
 def test_beyond_needs_to_know_the_selected_backbone(tmp_path):

@@ -77,7 +77,10 @@ def test_audit_of_predictions_reads_every_format(folder, tmp_path, ending):
     ]  # fmt: skip
     assert (review["key"] == "case-" + review["row"].astype(str)).all()
     pd.testing.assert_frame_equal(
-        pd.read_csv(tmp_path / "review.csv"), review, check_dtype=False, rtol=1e-12
+        pd.read_csv(tmp_path / "review.csv", keep_default_na=False),
+        review,
+        check_dtype=False,
+        rtol=1e-12,
     )
 
 

@@ -199,6 +199,24 @@ def test_a_ranker_and_folds_of_ones_own_come_back(tmp_path):
     same(falcon, saved(falcon, tmp_path), NEW.X[NUMBERS].fillna(0), NEW.y)
 
 
+def test_regions_in_words_and_calibrators_come_back(tmp_path):
+    rows = datasets.make_planted(2500, random_state=0)
+    X = rows.X[MIXED].assign(when=pd.date_range("2024-01-01", periods=2500, freq="h"))
+    falcon = FalconDiscover("hist_gradient_boosting", tau=0.7, cv=2, random_state=0).fit(X, rows.y)
+    assert len(falcon.regions_.rules) + len(falcon.regions_.foreseen)
+    again = saved(falcon, tmp_path)
+    assert str(again.regions_) == str(falcon.regions_)
+    pd.testing.assert_frame_equal(again.regions_.frame(), falcon.regions_.frame())
+    pd.testing.assert_frame_equal(again.review(), falcon.review(), check_exact=True)
+    pd.testing.assert_frame_equal(
+        again.discovery_.table.frame, falcon.discovery_.table.frame, check_exact=True
+    )
+    new = X[:50].assign(height=X["height"][:50] + 0.01)
+    for method in ("platt", "discrepancy"):
+        before, after = (f.calibrated(method).predict_proba(new) for f in (falcon, again))
+        assert np.array_equal(before, after), method
+
+
 def test_row_labels_of_the_fit_come_back(tmp_path):
     X = TRAIN.X[NUMBERS].fillna(0).set_axis([f"case {i}" for i in range(300)])
     falcon = FalconDiscover(numeric_pipeline(), cv=2, random_state=0).fit(X, TRAIN.y)
@@ -244,7 +262,7 @@ def test_without_rows_only_gated_confidence_is_left_and_it_says_so(audit, tmp_pa
         scores = again.score_samples(X)
     assert np.array_equal(scores, audit.examine(X).score("gated_confidence", audit.tau))
     with pytest.warns(DataWarning, match="without reference rows"):
-        assert (again.review(X)["region"] == 0).all()
+        assert (again.review(X)["region"] == "").all()
     with pytest.warns(DataWarning, match="without reference rows"):
         assert "gated_confidence" in str(again.evaluate(X, y))
     with pytest.warns(DataWarning, match="without reference rows"):

@@ -19,12 +19,12 @@ from falcon_discover.estimator import FalconDiscover
 from falcon_discover.exceptions import InputError
 from falcon_discover.guarantee import MissedBound, ReviewBudget, check_share
 from falcon_discover.predictions import discover
-from falcon_discover.regions.clusters import RegionSet
+from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.results import Evaluation, records
 from falcon_discover.settings import PAPER
 from falcon_discover.tables import IntArray, Labels
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 VERSIONS = ("falcon-discover", "scikit-learn", "numpy", "pandas")
 
 
@@ -132,6 +132,7 @@ def run(data: pd.DataFrame, question: Question, *, name: str) -> Audit:
         "missed": missed.to_dict(),
         "guarantee": None if guarantee is None else guarantee.to_dict(),
         "regions": records(found.regions.frame()),
+        "clusters": records(found.regions.clusters.frame()),
         "notes": list(dict.fromkeys(str(warning.message) for warning in caught)),
         "versions": {package: version(package) for package in VERSIONS},
         "seconds": round(time.perf_counter() - started, 2),

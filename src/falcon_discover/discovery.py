@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover import progress, rankers
+from falcon_discover.calibration import (
+    calibration_weights,
+    fitted_calibrator,
+    training_weights,
+)
+from falcon_discover.calibration.discrepancy import Caution
+from falcon_discover.calibration.model import StateCalibrator
 from falcon_discover.contributions import Contributions, contributions
 from falcon_discover.exceptions import DataWarning, InputError
 from falcon_discover.guarantee import (
@@ -22,14 +30,17 @@ from falcon_discover.guarantee import (
     missed_bound,
     review_budget,
 )
-from falcon_discover.metrics import false_confidence
+from falcon_discover.metrics import capture_at, false_confidence
 from falcon_discover.rankers.training import TrainingRows, check_labels
 from falcon_discover.reasons import review_list
-from falcon_discover.regions.clusters import RegionSet
+from falcon_discover.regions.clusters import Clusters
+from falcon_discover.regions.conflict import Conflict, conflict_grid
+from falcon_discover.regions.region_set import RegionSet
+from falcon_discover.regions.rules import Rule, find_rules, half
 from falcon_discover.results import Evaluation, evaluate
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import SIGNALS, STABILITY_SIGNALS, State
-from falcon_discover.tables import FloatArray
+from falcon_discover.tables import FloatArray, Table
 
 NO_MODEL = (
     "There was no model to probe, so the stability signals "
@@ -37,6 +48,10 @@ NO_MODEL = (
 )
 # Regions are found with the learned score of the rows they are found on.
 REGION_WITNESS = "learned_oof"
+FAMILY = ("s_stab", "s_disc", "learned_oof")
+# Regions that the model's own confidence foresees: how many, and from which lift they are told.
+MAX_FORESEEN = 3
+MIN_FORESEEN_LIFT = 1.5
 
 
 @dataclass(frozen=True)
@@ -45,13 +60,15 @@ class Discovery:
 
     Attributes
     ----------
-    state : the rows' signals
+    table : the rows
+    state : their signals
     codes : their labels as 0/1, or None if they are not known
     regions : the regions, described on these rows where their labels are known
     training : the rows that rankers learn from
     own_rows : whether these are the training rows themselves
     """
 
+    table: Table
     state: State
     codes: npt.NDArray[np.int8] | None
     index: pd.Index
@@ -66,16 +83,23 @@ class Discovery:
     @classmethod
     def of_training_rows(
         cls,
+        table: Table,
         rows: TrainingRows,
         *,
+        validation: Table | None = None,
         classes: npt.NDArray[Any],
-        index: pd.Index,
         tau: float,
         ranker: Any,
         n_regions: int,
         seed: int,
     ) -> Discovery:
-        """Return the finding on cross-fitted rows; no ranker scores a row it learned from."""
+        """Return the finding on cross-fitted rows; no ranker scores a row it learned from.
+
+        Parameters
+        ----------
+        validation : the table of the validation rows, where there are any; with half of the
+            training rows they confirm the regions found on the other half
+        """
         checked = rankers.make(ranker)
         if isinstance(checked, rankers.Ranker):
             checked.check(rows.oof.state)
@@ -84,7 +108,7 @@ class Discovery:
         progress.step("regions")
         state, codes = rows.oof.state, rows.oof.codes
         learned = _witness_scores(lambda: rows.oof_scores(REGION_WITNESS, tau))
-        regions = RegionSet.find(
+        clusters = Clusters.find(
             state,
             learned,
             rows.oof.events(tau),
@@ -92,12 +116,16 @@ class Discovery:
             n_regions=n_regions,
             seed=seed,
         )
-        return cls(state, codes, index, classes, tau, ranker, regions, learned, rows, True)
+        rules, foreseen = _rules(table, rows, validation, tau, seed)
+        regions = RegionSet(rules, foreseen, clusters)
+        return cls(
+            table, state, codes, table.index, classes, tau, ranker, regions, learned, rows, True
+        )
 
     def of_new_rows(
         self,
+        table: Table,
         state: State,
-        index: pd.Index,
         codes: npt.NDArray[np.int8] | None,
     ) -> Discovery:
         """Return the finding on other rows, by the rankers and regions of the training rows."""
@@ -105,17 +133,15 @@ class Discovery:
         witness = _witness_scores(lambda: rows.ranker(REGION_WITNESS, self.tau).score(state))
         regions = self.regions
         if codes is not None:
-            regions = regions.described(
-                state,
-                witness,
-                false_confidence(codes, state.p, self.tau),
-                state.decision == codes,
-            )
+            events = false_confidence(codes, state.p, self.tau)
+            clusters = regions.clusters.described(state, witness, events, state.decision == codes)
+            regions = regions.described(clusters, table.frame, state, self.tau, events)
         return replace(
             self,
+            table=table,
             state=state,
             codes=codes,
-            index=index,
+            index=table.index,
             regions=regions,
             learned=witness,
             own_rows=False,
@@ -140,7 +166,7 @@ class Discovery:
         return review_list(
             self.state,
             self.suspicion(),
-            self.regions.assign(self.state, self.learned),
+            self.regions.name(self.table.frame),
             classes=self.classes,
             tau=self.tau,
             budget=budget,
@@ -202,6 +228,45 @@ class Discovery:
             source=CROSS_FITTED if self.own_rows else HELD_OUT,
         )
 
+    def conflict(self) -> Conflict:
+        """Return Gamma over a grid of evidence and instability, and the regime it speaks for.
+
+        The regime compares, on these rows, the best ranker of the discrepancy family with the
+        better of confidence and TrustScore.
+        """
+        if not self.state.has_stability:
+            raise InputError(f"conflict needs a model: {NO_MODEL}")
+        events = self._events()
+        known = {name: self.state.signals[name].to_numpy() for name in self.state.signals}
+        slices = conflict_grid(known, events, self.state.confidence, self.tau)
+        trust = self.state.evidence["log_trust_1"].to_numpy()
+        priors = [self.score("confidence", self.tau), -trust]
+        family = [_witness_scores(partial(self.score, name, self.tau)) for name in FAMILY]
+        best = [
+            max(capture_at(events, score, PAPER.main_budget) for score in scores)
+            for scores in (family, priors)
+        ]
+        to_learn_from = int(self.training.source("all").events(self.tau).sum())
+        return Conflict.judge(slices, to_learn_from, best[0] - best[1])
+
+    def calibration_weights(self) -> FloatArray:
+        """Return w_cal of each row; its labels must be known."""
+        if not self.state.has_stability:
+            raise InputError(f"calibration weights need a model: {NO_MODEL}")
+        return calibration_weights(self.state, self._events())
+
+    def calibrator(
+        self, method: str, *, weighted: bool = False, caution: Caution = "auto"
+    ) -> StateCalibrator:
+        """Return a calibrator fitted on the rows that rankers learn from."""
+        rows = self.training.source("all")
+        weights = None
+        if weighted:
+            if not rows.state.has_stability:
+                raise InputError(f"calibration weights need a model: {NO_MODEL}")
+            weights = training_weights(calibration_weights(rows.state, rows.events(self.tau)))
+        return fitted_calibrator(method, rows.state, rows.codes, weights, caution=caution)
+
     def contributions(self) -> Contributions:
         """Return what each family of signals earns, on the rows that the ranker learned from."""
         ranker = self.training.ranker(self.ranker, self.tau)
@@ -212,7 +277,7 @@ class Discovery:
 
     def _events(self) -> npt.NDArray[np.bool_]:
         if self.codes is None:
-            raise InputError("a guarantee needs labelled rows: give y with X.")
+            raise InputError("this needs labelled rows: give y with X.")
         return false_confidence(self.codes, self.state.p, self.tau)
 
     def __repr__(self) -> str:
@@ -223,7 +288,7 @@ class Discovery:
                 f"confidence of at least {self.tau:g}; review(budget) ranks them."
             )
         note = "" if self.state.has_stability else f"\n\n{NO_MODEL}"
-        return f"{self.evaluate(taus=())}{note}\n\nRegions:\n{self.regions}"
+        return f"{self.evaluate(taus=())}{note}\n\n{self.regions}"
 
 
 def signal_frame(state: State, index: pd.Index) -> pd.DataFrame:
@@ -236,6 +301,29 @@ def _name(ranker: Any) -> str:
         return ranker
     made = rankers.make(ranker)
     return getattr(made, "name", type(made).__name__)
+
+
+def _rules(
+    table: Table, rows: TrainingRows, validation: Table | None, tau: float, seed: int
+) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+    """Return regions in words: found on half of the training rows, confirmed on all others.
+
+    First those with more confident errors than rows of the same confidence hold, then those
+    with more than all eligible rows hold.
+    """
+    parts, frames = [rows.oof], [table.frame]
+    if rows.validation is not None and validation is not None:
+        parts.append(rows.validation)
+        frames.append(validation.frame)
+    events = np.concatenate([part.events(tau) for part in parts])
+    sure = np.concatenate([part.state.confidence for part in parts])
+    kept = np.ones(len(events), dtype=bool)
+    kept[: len(table)] = half(rows.oof.events(tau), rows.oof.state.eligible(tau), seed)
+    frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+    search = partial(find_rules, frame, table.kinds, sure, events, tau=tau, confirmation=kept)
+    foreseen = search(against="all", max_rules=MAX_FORESEEN)
+    told = [r for r in foreseen if r.confirmed and r.confirmation.lift >= MIN_FORESEEN_LIFT]
+    return tuple(search()), tuple(told)
 
 
 def _witness_scores(score: Callable[[], FloatArray]) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from falcon_discover import backbones, progress, rankers
+from falcon_discover.answers import Answers
 from falcon_discover.checks import (
     allows_gaps,
     check_lengths,
@@ -25,7 +26,6 @@ from falcon_discover.checks import (
     resolved_seed,
     warn_few_rows,
 )
-from falcon_discover.contributions import Contributions
 from falcon_discover.crossfit import (
     CrossFit,
     cross_fit,
@@ -35,10 +35,8 @@ from falcon_discover.crossfit import (
 )
 from falcon_discover.discovery import Discovery, signal_frame
 from falcon_discover.exceptions import DataWarning, InputError
-from falcon_discover.guarantee import ReviewBudget
 from falcon_discover.persistence import Savable
 from falcon_discover.rankers.training import LabelledState, TrainingRows, check_labels
-from falcon_discover.results import Evaluation
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.state import SIGNALS, Measure, State
@@ -48,7 +46,7 @@ from falcon_discover.tables import FloatArray, IntArray, Labels, Table
 DUPLICATE_DISTANCE = 1e-6
 
 
-class FalconDiscover(Savable, ClassifierMixin, TransformerMixin, BaseEstimator):
+class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEstimator):
     """Find the confident predictions of a binary classifier that should not be trusted.
 
     Parameters
@@ -157,7 +155,7 @@ class FalconDiscover(Savable, ClassifierMixin, TransformerMixin, BaseEstimator):
         seed = resolved_seed(self.random_state)
         measure = Measure(self.n_neighbors, self.n_mix_neighbors, tuple(self.mix), seed)
         opinions_seed = seed if getattr(ranker, "wants_opinions", False) else None
-        with self._threads(), progress.shown(bool(self.verbose)):
+        with self._at_work():
             folds = make_folds(self.cv, labels, seed)
             warn_few_rows(folds, self.n_neighbors)
             base = self._base_model(table, labels, folds, seed)
@@ -183,15 +181,16 @@ class FalconDiscover(Savable, ClassifierMixin, TransformerMixin, BaseEstimator):
             )
             state = replace(state, features=reference.coordinates)
             reference.view.warn_odd_columns(table)
-            validation = None
+            validation, cal_table = None, None
             if calibration is not None:
                 cal_table, cal_labels = calibration
                 validation = LabelledState(measure.state(cal_table, reference), cal_labels.codes)
             rows = TrainingRows(LabelledState(state, labels.codes), validation)
             self.discovery_ = Discovery.of_training_rows(
+                table,
                 rows,
+                validation=cal_table,
                 classes=labels.classes,
-                index=table.index,
                 tau=self.tau,
                 ranker=spec,
                 n_regions=self.n_regions,
@@ -227,21 +226,6 @@ class FalconDiscover(Savable, ClassifierMixin, TransformerMixin, BaseEstimator):
             return self.discovery_.suspicion()
         return self.ranker_.score(self._state(self._new_rows(X)))
 
-    def review(self, X: Any = None, budget: float = PAPER.main_budget) -> pd.DataFrame:
-        """Return the most suspicious rows with a reason for each.
-
-        Parameters
-        ----------
-        X : new rows; without it, the rows given to `fit`, each judged out-of-fold
-        budget : share of the rows to review
-
-        Returns
-        -------
-        frame, most suspicious first: row (position), suspicion, p, predicted, confidence, region,
-        reason; its index holds the row labels of `X`
-        """
-        return self.examine(X).review(budget)
-
     def examine(self, X: Any = None, y: Any = None) -> Discovery:
         """Return everything known about new rows at once: signals, suspicion, regions.
 
@@ -259,49 +243,7 @@ class FalconDiscover(Savable, ClassifierMixin, TransformerMixin, BaseEstimator):
             labels = Labels.from_input(y, self.classes_)
             check_lengths(table, labels, "X", "y")
             codes = labels.codes
-        return self.discovery_.of_new_rows(self._state(table), table.index, codes)
-
-    def evaluate(
-        self,
-        X: Any = None,
-        y: Any = None,
-        budgets: Sequence[float] = PAPER.budgets,
-        taus: Sequence[float] = PAPER.taus,
-    ) -> Evaluation:
-        """Return how well the ranker and the baselines find the confident errors of labelled rows.
-
-        Without `X` and `y` the rows given to `fit` are used, each judged out-of-fold.
-        """
-        return self.examine(X, y).evaluate(budgets=budgets, taus=taus)
-
-    def review_budget(
-        self,
-        max_residual_rate: float,
-        confidence: float = PAPER.interval_level,
-        *,
-        X: Any = None,
-        y: Any = None,
-    ) -> ReviewBudget:
-        """Return the smallest share to review so that the rest is safe.
-
-        Parameters
-        ----------
-        max_residual_rate : highest rate of confident errors among the rows not reviewed
-        confidence : probability with which the statement is to hold
-        X, y : labelled rows that were not given to `fit`, for an exact statement; without them
-            the rows given to `fit` are used, each judged out-of-fold
-
-        See Also
-        --------
-        Discovery.missed_bound : the reverse, for a given budget: `examine(X, y).missed_bound(0.2)`
-        """
-        return self.examine(X, y).review_budget(max_residual_rate, confidence)
-
-    def contributions(self) -> Contributions:
-        """Return what each family of signals earns: the loss in eligible AUROC without it."""
-        check_is_fitted(self)
-        with self._threads(), progress.shown(bool(self.verbose)):
-            return self.discovery_.contributions()
+        return self.discovery_.of_new_rows(table, self._state(table), codes)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the base model's probabilities, unchanged, in the order of `classes_`."""
@@ -368,7 +310,7 @@ class FalconDiscover(Savable, ClassifierMixin, TransformerMixin, BaseEstimator):
         return table
 
     def _state(self, table: Table, *, extended: bool = True) -> State:
-        with self._threads(), progress.shown(bool(self.verbose)):
+        with self._at_work():
             state = self._measure.state(table, self._reference, extended=extended)
         self._warn_rows_of_fit(state)
         return state
@@ -386,9 +328,8 @@ class FalconDiscover(Savable, ClassifierMixin, TransformerMixin, BaseEstimator):
             )
 
     @contextmanager
-    def _threads(self) -> Iterator[None]:
-        if self.n_jobs is None:
-            yield
-            return
-        with threadpool_limits(limits=effective_n_jobs(self.n_jobs)):
+    def _at_work(self) -> Iterator[None]:
+        """Keep to the threads that were asked for, and show progress where it was asked for."""
+        limits = None if self.n_jobs is None else effective_n_jobs(self.n_jobs)
+        with threadpool_limits(limits=limits), progress.shown(bool(self.verbose)):
             yield

@@ -24,7 +24,7 @@ from scipy.stats import beta
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import review_order, review_size
 from falcon_discover.settings import PAPER
-from falcon_discover.words import percent
+from falcon_discover.words import percent, rate
 
 GRID_STEP = 0.02
 FINE_GRID = (0.015, 0.01, 0.005, 0.0025, 0.0)
@@ -82,8 +82,8 @@ class MissedBound:
         return (
             f"Reviewing the top {percent(self.budget)} leaves {self.unreviewed:,} of "
             f"{self.rows:,} rows unread, {self.missed:,} of them confident errors "
-            f"({_rate(self.rate)}); with {percent(self.confidence)} confidence the rate is at "
-            f"most {_rate(self.upper)}.\nEstimated on {self.source}."
+            f"({rate(self.rate)}); with {percent(self.confidence)} confidence the rate is at "
+            f"most {rate(self.upper)}.\nEstimated on {self.source}."
         )
 
 
@@ -127,7 +127,7 @@ class ReviewBudget:
 
     def __repr__(self) -> str:
         target = (
-            f"at most {_rate(self.max_residual_rate)} of the predictions that are not reviewed "
+            f"at most {rate(self.max_residual_rate)} of the predictions that are not reviewed "
             "are confident errors"
         )
         if self.all_eligible:
@@ -140,7 +140,7 @@ class ReviewBudget:
         return (
             f"Review the top {percent(self.budget)}: with {percent(self.confidence)} confidence "
             f"{target}. Of {int(last['unreviewed']):,} rows left unread {int(last['missed']):,} "
-            f"were, so the rate is at most {_rate(float(last['upper']))}.\n"
+            f"were, so the rate is at most {rate(float(last['upper']))}.\n"
             f"Estimated on {self.rows:,} rows: {self.source}."
         )
 
@@ -266,7 +266,3 @@ def check_share(value: float, name: str) -> None:
     """Raise if a rate or a confidence is not between 0 and 1."""
     if not 0.0 < value < 1.0:
         raise InputError(f"{name} is {value!r}: it must lie between 0 and 1.")
-
-
-def _rate(value: float) -> str:
-    return f"{100 * value:.2g} %"

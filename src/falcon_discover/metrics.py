@@ -287,6 +287,31 @@ def ece(y: npt.ArrayLike, p: npt.ArrayLike, n_bins: int = PAPER.ece_bins) -> flo
     return float(np.abs(gaps).sum() / len(p))
 
 
+def cumulative_calibration_error(y: npt.ArrayLike, p: npt.ArrayLike) -> float:
+    """Return the largest cumulative gap between confidence and correctness; it needs no bins.
+
+    Rows are sorted by confidence; the gap up to each is the sum of correct minus confident so
+    far, as a share of all rows (Arrieta-Ibarra et al., 2022: ECCE-MAD). Rows of equal confidence
+    enter together.
+
+    Examples
+    --------
+    >>> round(cumulative_calibration_error([1, 1, 0, 1], [0.75, 0.75, 0.75, 0.75]), 3)
+    0.0
+    >>> round(cumulative_calibration_error([1, 0], [0.9, 0.8]), 3)
+    0.4
+    """
+    p = _probabilities(p)
+    conf = confidence(p)
+    right = (p >= PAPER.decision_threshold) == _binary(y, "y")
+    _same_length(right, p)
+    if not len(p):
+        return math.nan
+    _, place = np.unique(conf, return_inverse=True)
+    gaps = np.bincount(place, right - conf)
+    return float(np.abs(np.cumsum(gaps)).max() / len(p))
+
+
 def brier(y: npt.ArrayLike, p: npt.ArrayLike) -> float:
     """Return the mean squared difference between score and label.
 

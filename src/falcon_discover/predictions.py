@@ -84,9 +84,9 @@ def discover(
     )
     state = replace(state, features=view.transform(table))
     return Discovery.of_training_rows(
+        table,
         TrainingRows(LabelledState(state, labels.codes)),
         classes=labels.classes,
-        index=table.index,
         tau=tau,
         ranker=spec,
         n_regions=n_regions,

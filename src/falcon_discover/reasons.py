@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.special import expit
 
 from falcon_discover.metrics import review_order, review_size
 from falcon_discover.signals.state import State
-from falcon_discover.tables import FloatArray, IntArray
+from falcon_discover.tables import FloatArray
 from falcon_discover.words import odds, percent
 
 # Below these a signal speaks against the prediction; they choose words, never ranks.
@@ -25,7 +26,7 @@ OPINIONS = ("opinion_boosting", "opinion_forest", "opinion_linear")
 def review_list(
     state: State,
     suspicion: FloatArray,
-    region: IntArray,
+    region: npt.NDArray[np.object_],
     *,
     classes: npt.NDArray[Any],
     tau: float,
@@ -37,6 +38,7 @@ def review_list(
 
     Parameters
     ----------
+    region : the region each row is in, in words
     risk : the probability that each row is a confident error, where the ranker knows it
     """
     top = review_order(suspicion)[: review_size(len(state), budget)]

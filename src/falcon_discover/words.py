@@ -20,6 +20,17 @@ def percent(share: float) -> str:
     return f"{math.floor(1000 * share) / 10:g} %"
 
 
+def rate(share: float) -> str:
+    """Return a rate that may be small, with two digits that count.
+
+    Examples
+    --------
+    >>> rate(0.00213), rate(0.456), rate(1.0)
+    ('0.21 %', '46 %', '100 %')
+    """
+    return "100 %" if share >= 0.995 else f"{100 * share:.2g} %"
+
+
 def odds(risk: float) -> str:
     """Return a probability as people say it.
 

@@ -10,19 +10,10 @@ import numpy as np
 from falcon_discover import metrics
 from falcon_discover.bench import plan
 from falcon_discover.bench.loading import Study
-from falcon_discover.exceptions import InputError
+from falcon_discover.plots import weight_profile
+from falcon_discover.plots.style import COLOURS, canvas, save
 from falcon_discover.settings import PAPER
 
-# Okabe and Ito's colours, told apart by colour-blind readers too.
-COLOURS = {
-    "gated_confidence": "#000000",
-    "learned": "#0072B2",
-    "s_disc": "#56B4E9",
-    "s_stab": "#009E73",
-    "trustscore": "#D55E00",
-    "failure": "#CC79A7",
-    "confidence": "#E69F00",
-}
 STYLES = {name: ("--" if name in plan.PRIORS or name == "failure" else "-") for name in COLOURS}
 BUDGETS = np.linspace(0.01, 0.5, 50)
 
@@ -42,33 +33,6 @@ def draw_all(study: Study, folder: Path) -> list[Path]:
             axes.set_title(plan.TITLES[name], loc="left", fontsize=10)
             paths.append(save(figure, folder / f"{name}_{kind}.png"))
     return paths
-
-
-def save(figure: Any, path: Path) -> Path:
-    """Write a figure without a date in the file: the same numbers give the same bytes."""
-    figure.savefig(path, dpi=110, bbox_inches="tight", metadata={"Software": None})
-    _pyplot().close(figure)
-    return path
-
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise InputError(
-            "figures need a package that is not installed: pip install 'falcon-discover[plots]'."
-        ) from error
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    return pyplot
-
-
-def canvas() -> tuple[Any, Any]:
-    """Return an empty figure and its axes."""
-    figure, axes = _pyplot().subplots(figsize=(5.2, 3.6))
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure, axes
 
 
 def _operating_points(study: Study, name: str, axes: Any) -> None:
@@ -134,9 +98,5 @@ def _weighting(study: Study, name: str, axes: Any) -> None:
     run = study.run(name, study.seeds[0])
     validation = run.part("validation")
     events = run.events(PAPER.tau, "validation")
-    weights = validation["w_cal"].to_numpy()
-    bins = np.linspace(weights.min(), weights.max(), 40)
-    axes.hist(weights[~events], bins, color="#56B4E9", label="other rows", log=True)
-    axes.hist(weights[events], bins, color="#D55E00", label="confident errors", log=True)
-    axes.set(xlabel="calibration weight", ylabel="validation rows")
-    axes.legend(fontsize=7, frameon=False)
+    weight_profile(validation["w_cal"].to_numpy(), events, axes)
+    axes.set(ylabel="validation rows")

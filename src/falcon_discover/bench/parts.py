@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from falcon_discover.bench import plan, scoring, states
+from falcon_discover.bench import actions, plan, scoring, states
 from falcon_discover.bench.loading import Study
 from falcon_discover.bench.run import Executor, paper_runs, planned, run_all
 from falcon_discover.bench.store import RunKey, Store
@@ -62,7 +62,22 @@ def ranked(
     return _run(store, keys, scoring.scorer(known))
 
 
-PARTS: dict[str, Part] = {"paper": paper, "states": measured, "rankers": ranked}
+def acted(
+    folder: Path, names: Sequence[str], seeds: Sequence[int], chosen: Sequence[str], n_jobs: int
+) -> Done:
+    """Find regions and fit calibrators, for each split's selected backbone."""
+    known = Store(folder / plan.STATES, states.settings())
+    store = Store(folder / plan.ACTIONS, actions.settings())
+    keys = planned(names, seeds, chosen) if chosen else selected_keys(folder, names, seeds)
+    return _run(store, [key for key in keys if known.done(key)], actions.actor(known))
+
+
+PARTS: dict[str, Part] = {
+    "paper": paper,
+    "states": measured,
+    "rankers": ranked,
+    "actions": acted,
+}
 
 
 def beyond_keys(
@@ -71,6 +86,17 @@ def beyond_keys(
     """Return the runs beyond the paper: each split's selected backbone first, then the grid."""
     if chosen:
         return planned(names, seeds, chosen)
+    grid = [
+        RunKey(name, seed, backbone)
+        for backbone in plan.GRID_BACKBONES
+        for seed in seeds
+        for name in names
+    ]
+    return list(dict.fromkeys([*selected_keys(folder, names, seeds), *grid]))
+
+
+def selected_keys(folder: Path, names: Sequence[str], seeds: Sequence[int]) -> list[RunKey]:
+    """Return each split with the backbone that the paper's study selected for it."""
     study = Study(Store(folder))
     first = []
     for name in names:
@@ -82,10 +108,4 @@ def beyond_keys(
                     "'bench run --part paper' first, or name a --backbone."
                 )
             first.append(RunKey(name, seed, study.selected(name, seed)))
-    grid = [
-        RunKey(name, seed, backbone)
-        for backbone in plan.GRID_BACKBONES
-        for seed in seeds
-        for name in names
-    ]
-    return list(dict.fromkeys([*first, *grid]))
+    return first

@@ -69,7 +69,7 @@ FAMILY = ("learned", "s_disc", "s_stab")
 
 
 # Folders of what goes beyond the paper, inside the store.
-STATES, RANKERS = "states", "rankers"
+STATES, RANKERS, ACTIONS = "states", "rankers", "actions"
 # Beyond the paper: the thresholds and base models over which the ranker must hold.
 GRID_TAUS = (0.80, 0.85, 0.90, 0.95)
 GRID_BACKBONES = (

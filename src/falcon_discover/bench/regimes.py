@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
-
 from falcon_discover.bench.loading import Run, Study
-from falcon_discover.regions.conflict import best_slice, conflict_grid
+from falcon_discover.regions.conflict import Conflict, conflict_grid
 from falcon_discover.settings import PAPER
 
 
-@dataclass(frozen=True)
-class Regime:
-    """A verdict and the figures that decided it."""
-
-    regime: str
-    events: int
-    gamma: float
-    gamma_low: float
-    mass: float
-    gain: float
-
-
-def regime_of(study: Study, run: Run) -> Regime:
+def regime_of(study: Study, run: Run) -> Conflict:
     """Return boundary, strong or mixed.
 
     Events to learn from are those of the validation rows and of the training rows out-of-fold.
@@ -32,22 +16,13 @@ def regime_of(study: Study, run: Run) -> Regime:
     validation = run.part("validation")
     events = run.events(PAPER.tau, "validation")
     known = int(events.sum()) + study.oof_events(run)
-    best = best_slice(
-        conflict_grid(
-            {name: validation[name].to_numpy() for name in validation.columns if name != "split"},
-            events,
-            validation["confidence"].to_numpy(),
-            PAPER.tau,
-        )
+    slices = conflict_grid(
+        {name: validation[name].to_numpy() for name in validation.columns if name != "split"},
+        events,
+        validation["confidence"].to_numpy(),
+        PAPER.tau,
     )
     gain = run.capture(run.family(), split="validation") - run.capture(
         run.prior(), split="validation"
     )
-    gamma, low, mass = (best.gamma, best.low, best.mass) if best else (np.nan,) * 3
-    if known < PAPER.boundary_events:
-        regime = "boundary"
-    elif low > 0 and gain >= PAPER.strong_gain:
-        regime = "strong"
-    else:
-        regime = "mixed"
-    return Regime(regime, known, gamma, low, mass, gain)
+    return Conflict.judge(slices, known, gain)

@@ -17,7 +17,7 @@ from falcon_discover.baselines.trustscore import trust_ratio
 from falcon_discover.bench import plan
 from falcon_discover.calibration import calibration_weights, training_weights
 from falcon_discover.metrics import confidence, false_confidence
-from falcon_discover.regions.clusters import RegionSet
+from falcon_discover.regions.clusters import Clusters
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import SIGNALS, State
 from falcon_discover.tables import BoolArray, FloatArray
@@ -142,7 +142,7 @@ def _regions(
     """Return the region of each test row; validation rows are not clustered and have 0."""
     test = ~validation
     held_out = state.take(test)
-    found = RegionSet.find(
+    found = Clusters.find(
         held_out, learned[test], events[test], held_out.decision == y[test], seed=seed
     )
     region = np.zeros(len(state), dtype=np.int8)

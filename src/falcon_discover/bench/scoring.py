@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def settings() -> dict[str, Any]:
     }
 
 
-def scorer(states: Store) -> Executor:
+def split_scorer(score: Callable[[RunKey, dict[str, Any]], Tables]) -> Executor:
     """Return what does one run; a split's features are made once for all backbones."""
     last: dict[tuple[str, int], dict[str, Any]] = {}
 
@@ -50,9 +51,14 @@ def scorer(states: Store) -> Executor:
         if where not in last:
             last.clear()
             last[where] = split_features(*where)
-        return score_run(key, states, last[where])
+        return score(key, last[where])
 
     return one
+
+
+def scorer(states: Store) -> Executor:
+    """Return what does one run."""
+    return split_scorer(lambda key, features: score_run(key, states, features))
 
 
 def score_run(key: RunKey, states: Store, features: dict[str, Any]) -> Tables:

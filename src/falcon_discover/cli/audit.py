@@ -134,6 +134,6 @@ def _show(result: Audit) -> None:
     for row in result.review.head(5).itertuples():
         typer.echo(f"  row {row.row}: predicted {row.predicted!r}, {row.reason}")
     typer.echo(f"\nHow much is enough:\n{result.guarantee or result.missed}")
-    typer.echo(f"\nRegions, by the confident errors they hold:\n{result.regions}\n")
+    typer.echo(f"\n{result.regions}\n")
     for note in result.summary["notes"]:
         typer.echo(f"note: {note}")

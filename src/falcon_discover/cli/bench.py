@@ -40,7 +40,8 @@ def run(
         list[str] | None,
         typer.Option(
             "--part",
-            help="paper: its own study; states and rankers: what goes beyond it. All, in order.",
+            help="paper: its own study; states, rankers, actions: what goes beyond it. "
+            "All, in order.",
         ),
     ] = None,
     jobs: Jobs = -1,
@@ -111,6 +112,25 @@ def beyond(
         write_beyond(built, out)
         drawn = draw_beyond(built, out)
         typer.echo(f"\n{len(built)} table(s) and {len(drawn)} figure(s) in {out}")
+
+
+@bench_app.command()
+@command
+def actions(
+    store: StoreFolder = Path("bench-store"),
+    dataset: DataSets = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder for the files.")] = None,
+) -> None:
+    """Show what regions in words and calibrators do on test rows."""
+    from falcon_discover.bench.action_tables import action_tables
+    from falcon_discover.bench.output import write_beyond
+
+    built = action_tables(_study(store, dataset))
+    for name, frame in built.items():
+        typer.echo(f"\n{name}\n\n{frame.round(4).to_string(index=False)}")
+    if out is not None:
+        write_beyond(built, out)
+        typer.echo(f"\n{len(built)} table(s) in {out}")
 
 
 @bench_app.command()

@@ -58,7 +58,7 @@ def _rows(manifest: dict[str, Any]) -> str:
     checked = about["validation_rows"]
     also = f", and {checked:,} validation rows by their signals" if checked else ""
     share = "all" if about["kept"] == "full" else "a sample"
-    return f"{share}, {about['rows']:,} of {about['of']:,}, transformed, with their labels{also}"
+    return f"{share}, {about['rows']:,} of {about['of']:,}, with their values and labels{also}"
 
 
 def _size(count: int) -> str:

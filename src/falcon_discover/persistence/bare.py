@@ -16,7 +16,7 @@ from falcon_discover.exceptions import DataWarning, InputError
 from falcon_discover.mixing import Probe
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.signals.state import State
-from falcon_discover.tables import FloatArray, IntArray, Table
+from falcon_discover.tables import FloatArray, Table
 from falcon_discover.view import TransformedView
 
 RANKER = "gated_confidence"
@@ -57,11 +57,16 @@ class BareMeasure:
 
 
 class NoRegions:
-    """Regions need the signals of reference rows; without them every row is in none, number 0."""
+    """Regions need the signals of reference rows; without them no row is in one."""
 
-    def assign(self, state: State, learned: FloatArray) -> IntArray:
-        """Return 0 for each row."""
-        return np.zeros(len(state), dtype=np.intp)
+    @property
+    def clusters(self) -> NoRegions:
+        """The paper's regions: none either."""
+        return self
+
+    def name(self, frame: pd.DataFrame) -> npt.NDArray[np.object_]:
+        """Return an empty name for each row."""
+        return np.full(len(frame), "", dtype=object)
 
     def described(self, *rows: Any) -> NoRegions:
         """Return itself: there is nothing to describe."""
@@ -91,7 +96,8 @@ class BareDiscovery(Discovery):
         rows = TrainingRows(LabelledState(state, codes))
         regions: Any = NoRegions()
         index = pd.RangeIndex(0)
-        return cls(state, codes, index, classes, tau, RANKER, regions, state.p, rows, True)
+        table = Table(None, pd.DataFrame(), {}, index)
+        return cls(table, state, codes, index, classes, tau, RANKER, regions, state.p, rows, True)
 
     def score(self, ranker: Any, tau: float) -> FloatArray:
         """Return the suspicion of each row."""

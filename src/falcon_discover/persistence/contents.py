@@ -6,6 +6,7 @@ import platform
 import warnings
 from collections.abc import Collection, Mapping
 from copy import copy
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal, get_args
 
@@ -20,10 +21,12 @@ from falcon_discover.persistence import frames, native, objects
 from falcon_discover.persistence.bare import RANKER, BareDiscovery, BareMeasure, BareReference
 from falcon_discover.rankers.base import Ranker
 from falcon_discover.rankers.training import LabelledState, TrainingRows
-from falcon_discover.regions.clusters import RegionSet
+from falcon_discover.regions.clusters import Clusters
+from falcon_discover.regions.region_set import RegionSet
+from falcon_discover.regions.rules import Rule
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.state import Measure, State
-from falcon_discover.tables import IntArray, take_rows
+from falcon_discover.tables import IntArray, Table, take_rows
 from falcon_discover.view import TransformedView
 
 Keep = Literal["full", "sample", "none"]
@@ -32,7 +35,8 @@ SAMPLE_SHARE = 0.1
 SAMPLE_AT_LEAST = 1000
 PACKAGES = ("falcon-discover", "scikit-learn", "numpy", "pandas", "skops")
 OBJECTS, REFERENCE, ENCODED = "objects.skops", "reference.npz", "encoded"
-FIT_ROWS, REGIONS = "fit_rows.parquet", "regions.parquet"
+FIT_ROWS, FIT_TABLE = "fit_rows.parquet", "fit_table.parquet"
+REGIONS = "regions.parquet"
 VALIDATION_ROWS, VALIDATION_FEATURES = "validation_rows.parquet", "validation_features.npz"
 SIGNAL, EVIDENCE = "signal:", "evidence:"
 Parts = dict[str, bytes]
@@ -137,6 +141,7 @@ def _store_rows(
         parts[VALIDATION_FEATURES] = frames.npz({"features": checked.state.features[kept_checked]})
     fit_rows = _frame(training.oof, kept).assign(learned=found.learned[kept])
     parts[FIT_ROWS] = frames.parquet(fit_rows.set_axis(found.index[kept]))
+    parts[FIT_TABLE] = frames.parquet(found.table.frame.iloc[kept].reset_index(drop=True))
     arrays = {
         "labels": reference.labels[kept],
         "p": reference.p[kept],
@@ -155,7 +160,7 @@ def _store_rows(
         "spec": found.ranker,
         "ranker": _without_rows(falcon.ranker_, ranked),
         "witness": _witness(found),
-        "regions": _regions_stored(found.regions, parts),
+        "regions": _regions_stored(found.regions, ranked, parts),
     }
     whole = len(kept) == manifest["reference"]["of"]
     manifest["reference"] |= {
@@ -226,13 +231,23 @@ def _witness(found: Discovery) -> Ranker:
         return found.training.ranker(REGION_WITNESS, found.tau)
 
 
-def _regions_stored(regions: RegionSet, parts: Parts) -> dict[str, Any]:
-    parts[REGIONS] = frames.parquet(regions.summary)
-    return {"clusters": regions.clusters, "columns": regions.columns, "order": regions.order}
+def _regions_stored(regions: RegionSet, kept: IntArray, parts: Parts) -> dict[str, Any]:
+    clusters = regions.clusters
+    parts[REGIONS] = frames.parquet(clusters.summary)
+
+    def cut(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+        return tuple(replace(rule, rows=np.flatnonzero(np.isin(kept, rule.rows))) for rule in rules)
+
+    return {
+        "clusters": {n: getattr(clusters, n) for n in ("model", "columns", "order")},
+        "rules": cut(regions.rules),
+        "foreseen": cut(regions.foreseen),
+    }
 
 
 def _regions_restored(stored: dict[str, Any], parts: Mapping[str, bytes]) -> RegionSet:
-    return RegionSet(**stored, summary=frames.from_parquet(parts[REGIONS]))
+    clusters = Clusters(**stored["clusters"], summary=frames.from_parquet(parts[REGIONS]))
+    return RegionSet(stored["rules"], stored["foreseen"], clusters)
 
 
 def _reference(
@@ -274,7 +289,9 @@ def _discovery(
     tau, spec = manifest["tau"], content["spec"]
     training.keep(REGION_WITNESS, tau, content["witness"])
     training.keep(spec, tau, content["ranker"])
+    table = frames.from_parquet(parts[FIT_TABLE])
     return Discovery(
+        Table(table, table, dict(manifest["columns"]), frame.index),
         oof.state,
         oof.codes,
         frame.index,

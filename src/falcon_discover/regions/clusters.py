@@ -21,14 +21,14 @@ CLUSTERED = ("support", "label_agreement", "mean_drift", "label_consistency", "c
 
 
 @dataclass(frozen=True)
-class RegionSet:
-    """Regions of similar state, numbered from 1 by the confident errors they hold.
+class Clusters:
+    """Clusters of similar state, numbered from 1 by the confident errors they hold.
 
     Printing it shows `frame()`: per region its rows, confident errors, their share of all
     confident errors (`fc_mass`), mean support, mean instability (drift) and correctness.
     """
 
-    clusters: Pipeline
+    model: Pipeline
     columns: tuple[str, ...]
     order: IntArray
     summary: pd.DataFrame
@@ -43,7 +43,7 @@ class RegionSet:
         *,
         n_regions: int = PAPER.n_regions,
         seed: int = 0,
-    ) -> RegionSet:
+    ) -> Clusters:
         """Cluster labelled rows and number the clusters by their confident errors.
 
         The clustering itself sees no label but through the learned score; labels only number
@@ -52,7 +52,7 @@ class RegionSet:
         columns = tuple(name for name in CLUSTERED if name in state.signals.columns)
         rows = _representation(state, learned, columns)
         distinct = len(np.unique(rows.round(12), axis=0))
-        clusters = make_pipeline(
+        model = make_pipeline(
             StandardScaler(),
             KMeans(
                 n_clusters=max(1, min(n_regions, distinct)),
@@ -62,30 +62,42 @@ class RegionSet:
         )
         # One thread: partial sums in another order could move a border case.
         with threadpool_limits(limits=1):
-            found = clusters.fit_predict(rows)
-        held = np.bincount(found, events, minlength=clusters[-1].n_clusters)
-        size = np.bincount(found, minlength=clusters[-1].n_clusters)
+            found = model.fit_predict(rows)
+        held = np.bincount(found, events, minlength=model[-1].n_clusters)
+        size = np.bincount(found, minlength=model[-1].n_clusters)
         order = np.empty(len(held), dtype=np.intp)
         order[np.lexsort((-size, -held))] = np.arange(1, len(held) + 1)
         summary = _summary(order[found], state, events, correct)
-        return cls(clusters, columns, order, summary)
+        return cls(model, columns, order, summary)
 
     def assign(self, state: State, learned: FloatArray) -> IntArray:
         """Return the region number of each row."""
         with threadpool_limits(limits=1):
-            found = self.clusters.predict(_representation(state, learned, self.columns))
+            found = self.model.predict(_representation(state, learned, self.columns))
         return self.order[found]
 
     def described(
         self, state: State, learned: FloatArray, events: BoolArray, correct: BoolArray
-    ) -> RegionSet:
-        """Return the same regions with a summary of other labelled rows."""
+    ) -> Clusters:
+        """Return the same clusters with a summary of other labelled rows."""
         region = self.assign(state, learned)
         return replace(self, summary=_summary(region, state, events, correct))
 
     def frame(self) -> pd.DataFrame:
         """Return one row per region."""
         return self.summary.copy()
+
+    def profile(self) -> dict[str, float]:
+        """Return what is compared over seeds: the mass of the first two, the kind of the first.
+
+        Cluster labels mean nothing across seeds; that the same type of cluster comes back does.
+        """
+        first, mass = self.summary.iloc[0], self.summary["fc_mass"]
+        return {
+            "top1_mass": float(mass.iloc[0]),
+            "top2_mass": float(mass.iloc[:2].sum()),
+            **{name: float(first[name]) for name in ("support", "instability", "correctness")},
+        }
 
     def __len__(self) -> int:
         return len(self.summary)

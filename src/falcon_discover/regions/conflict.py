@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from scipy.stats import norm
 
 from falcon_discover.settings import PAPER
@@ -33,6 +34,66 @@ class Slice:
     mass: float
     rows: int
     events: int
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Conflict amplification on a set of rows, and the regime it speaks for.
+
+    Attributes
+    ----------
+    slices : all slices of the grid
+    best : the slice of allowed mass whose Gamma is highest at its lower bound, or None
+    regime : "strong", "mixed" or "boundary"
+    events : confident errors there were to learn from
+    gain : Capture@20 of the best discrepancy ranker minus that of the best prior
+    """
+
+    slices: tuple[Slice, ...]
+    best: Slice | None
+    regime: str
+    events: int
+    gain: float
+
+    @classmethod
+    def judge(cls, slices: Iterable[Slice], events: int, gain: float) -> Conflict:
+        """Return the regime by the rules of `regime_from`, with what decided it."""
+        found = tuple(slices)
+        best = best_slice(found)
+        return cls(found, best, regime_from(best, events, gain), events, gain)
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row per slice."""
+        return pd.DataFrame([asdict(s) for s in self.slices])
+
+    def __repr__(self) -> str:
+        verdict = (
+            f"Regime: {self.regime} ({self.events:,} confident errors to learn from; the best "
+            f"discrepancy ranker finds {self.gain:+.2f} of them against the best prior at 20 %)."
+        )
+        best = self.best
+        if best is None:
+            return f"{verdict}\nNo slice of the grid is of a size that counts."
+        return (
+            f"{verdict}\nBest slice: {best.evidence} <= {best.evidence_at_most:.3g} and "
+            f"{best.instability} >= {best.instability_at_least:.3g}: {best.events:,} of "
+            f"{best.rows:,} confident predictions wrong, Gamma {best.gamma:.3f} "
+            f"[{best.low:.3f}, {best.high:.3f}], mass {best.mass:.3f}."
+        )
+
+
+def regime_from(best: Slice | None, events: int, gain: float) -> str:
+    """Return the regime: boundary with few events, strong with conflict and gain, else mixed.
+
+    Examples
+    --------
+    >>> regime_from(None, events=12, gain=0.3), regime_from(None, events=80, gain=0.3)
+    ('boundary', 'mixed')
+    """
+    if events < PAPER.boundary_events:
+        return "boundary"
+    conflicting = best is not None and best.low > 0
+    return "strong" if conflicting and gain >= PAPER.strong_gain else "mixed"
 
 
 def conflict_grid(
@@ -67,7 +128,7 @@ def conflict_grid(
                         )  # fmt: skip
 
 
-def best_slice(slices: Iterator[Slice]) -> Slice | None:
+def best_slice(slices: Iterable[Slice]) -> Slice | None:
     """Return the slice of allowed mass with the highest lower bound of Gamma."""
     low, high = PAPER.strong_mass
     allowed = [s for s in slices if low <= s.mass <= high]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from falcon_discover.bench import plan
@@ -114,9 +116,10 @@ def dataset_regimes(study: Study) -> Table:
             Cell(name, "regime", text=ordered[0]),
             Cell(name, "seeds", text=", ".join(f"{w} {words.count(w)}" for w in ordered)),
             Cell(name, "events_to_learn_from", tuple(float(v.events) for v in verdicts)),
-            Cell(name, "gamma", tuple(v.gamma for v in verdicts)),
-            Cell(name, "gamma_low", tuple(v.gamma_low for v in verdicts)),
-            Cell(name, "mass", tuple(v.mass for v in verdicts)),
+            *(
+                Cell(name, column, tuple(getattr(v.best, of, math.nan) for v in verdicts))
+                for column, of in (("gamma", "gamma"), ("gamma_low", "low"), ("mass", "mass"))
+            ),
             Cell(name, "validation_gain", tuple(v.gain for v in verdicts)),
         ]
     return cells

@@ -1,0 +1,124 @@
+"""What can be asked of a fitted audit: whom to review, how well it works, how to recalibrate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import pandas as pd
+
+from falcon_discover.calibration.discrepancy import Caution
+from falcon_discover.calibration.model import CalibratedModel
+from falcon_discover.contributions import Contributions
+from falcon_discover.discovery import Discovery
+from falcon_discover.guarantee import ReviewBudget
+from falcon_discover.regions.conflict import Conflict
+from falcon_discover.results import Evaluation
+from falcon_discover.settings import PAPER
+from falcon_discover.tables import FloatArray
+
+
+class Answers:
+    """The questions `FalconDiscover` answers, each through `examine`."""
+
+    def examine(self, X: Any = None, y: Any = None) -> Discovery:
+        """Return everything known about rows; `FalconDiscover` does it."""
+        raise NotImplementedError
+
+    def _at_work(self) -> AbstractContextManager[None]:
+        raise NotImplementedError
+
+    def review(self, X: Any = None, budget: float = PAPER.main_budget) -> pd.DataFrame:
+        """Return the most suspicious rows with a reason for each.
+
+        Parameters
+        ----------
+        X : new rows; without it, the rows given to `fit`, each judged out-of-fold
+        budget : share of the rows to review
+
+        Returns
+        -------
+        frame, most suspicious first: row (position), suspicion, p, predicted, confidence, region,
+        reason; its index holds the row labels of `X`
+        """
+        return self.examine(X).review(budget)
+
+    def evaluate(
+        self,
+        X: Any = None,
+        y: Any = None,
+        budgets: Sequence[float] = PAPER.budgets,
+        taus: Sequence[float] = PAPER.taus,
+    ) -> Evaluation:
+        """Return how well the ranker and the baselines find the confident errors of labelled rows.
+
+        Without `X` and `y` the rows given to `fit` are used, each judged out-of-fold.
+        """
+        return self.examine(X, y).evaluate(budgets=budgets, taus=taus)
+
+    def review_budget(
+        self,
+        max_residual_rate: float,
+        confidence: float = PAPER.interval_level,
+        *,
+        X: Any = None,
+        y: Any = None,
+    ) -> ReviewBudget:
+        """Return the smallest share to review so that the rest is safe.
+
+        Parameters
+        ----------
+        max_residual_rate : highest rate of confident errors among the rows not reviewed
+        confidence : probability with which the statement is to hold
+        X, y : labelled rows that were not given to `fit`, for an exact statement; without them
+            the rows given to `fit` are used, each judged out-of-fold
+
+        See Also
+        --------
+        Discovery.missed_bound : the reverse, for a given budget: `examine(X, y).missed_bound(0.2)`
+        """
+        return self.examine(X, y).review_budget(max_residual_rate, confidence)
+
+    def contributions(self) -> Contributions:
+        """Return what each family of signals earns: the loss in eligible AUROC without it."""
+        with self._at_work():
+            return self.examine().contributions()
+
+    def conflict(self, X: Any = None, y: Any = None) -> Conflict:
+        """Return conflict amplification over a grid of thresholds, and the regime of the rows."""
+        return self.examine(X, y).conflict()
+
+    def calibration_weights(self, X: Any = None, y: Any = None) -> FloatArray:
+        """Return w_cal (eq:cal_weight) of labelled rows: emphasis on confident errors.
+
+        Without `X` and `y`, of the rows given to `fit`, each judged out-of-fold.
+        """
+        return self.examine(X, y).calibration_weights()
+
+    def calibrated(
+        self, method: str = "discrepancy", *, weighted: bool = False, caution: Caution = "auto"
+    ) -> CalibratedModel:
+        """Return a fitted classifier with the same model and recalibrated probabilities.
+
+        It learns from the cross-fitted scores of the rows given to `fit`, and from `X_cal`.
+
+        Parameters
+        ----------
+        method : {"temperature", "platt", "isotonic", "beta", "discrepancy"}
+            The first four look at the score alone; "discrepancy" also at the evidence
+        weighted : whether rows count by `w_cal`, clipped as in the paper
+        caution : for "discrepancy": how far log-odds are shrunk, 0 for not at all; "auto" as far
+            as two thirds of the gain in log loss pay for
+
+        Examples
+        --------
+        >>> from falcon_discover import FalconDiscover, datasets
+        >>> planted = datasets.make_planted(600, random_state=0)
+        >>> falcon = FalconDiscover(planted.model, random_state=0).fit(planted.X, planted.y)
+        >>> falcon.calibrated("platt").predict_proba(planted.X[:3]).shape
+        (3, 2)
+        """
+        with self._at_work():
+            calibrator = self.examine().calibrator(method, weighted=weighted, caution=caution)
+        return CalibratedModel(self, method, weighted, calibrator)

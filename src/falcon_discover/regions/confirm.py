@@ -1,0 +1,68 @@
+"""Whether a region holds more confident errors than rows of the same confidence do elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import hypergeom
+
+from falcon_discover.tables import BoolArray, FloatArray, IntArray
+
+# Rows are compared within shares of equal size by confidence.
+STRATA = 10
+
+
+def strata(confidence: FloatArray) -> IntArray:
+    """Return the tenth by confidence that each row is in; rows of equal confidence share one.
+
+    Examples
+    --------
+    >>> strata(np.array([0.91, 0.99, 0.99, 0.95])).tolist()
+    [0, 5, 5, 2]
+    """
+    below = np.searchsorted(np.sort(confidence), confidence, side="left")
+    return np.asarray(below * STRATA // max(len(confidence), 1), dtype=np.intp)
+
+
+def expected_events(events: BoolArray, stratum: IntArray) -> FloatArray:
+    """Return the share of events in each row's stratum."""
+    rows = np.bincount(stratum, minlength=STRATA)
+    rate = np.bincount(stratum, events, minlength=STRATA) / np.maximum(rows, 1)
+    return np.asarray(rate[stratum])
+
+
+def excess_p_value(events: BoolArray, inside: BoolArray, stratum: IntArray) -> float:
+    """Return the exact probability of so many events inside, if only confidence mattered.
+
+    Within each stratum the events are then a random draw of its rows, so the number inside is
+    hypergeometric; over the strata it is the convolution of these.
+
+    Examples
+    --------
+    >>> events = np.array([True, True, False, False])
+    >>> round(excess_p_value(events, events, np.zeros(4, dtype=int)), 4)
+    0.1667
+    """
+    chances = np.ones(1)
+    for s in np.unique(stratum):
+        own = stratum == s
+        hits, chosen = int(events[own].sum()), int(inside[own].sum())
+        if hits and chosen:
+            counts = np.arange(min(hits, chosen) + 1)
+            chances = np.convolve(chances, hypergeom.pmf(counts, int(own.sum()), hits, chosen))
+    observed = int((events & inside).sum())
+    return float(min(1.0, chances[observed:].sum()))
+
+
+def holm(p_values: FloatArray) -> FloatArray:
+    """Return p-values adjusted for how many were tested (Holm, 1979).
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, 0.03])).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p_values, kind="stable")
+    stepped = np.asarray(p_values)[order] * (len(order) - np.arange(len(order)))
+    adjusted = np.empty(len(order))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(stepped))
+    return adjusted
