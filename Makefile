@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench docs clean
 
 # Audits a model on the embedded Adult data; the results are in falcon-report/.
 demo: $(VENV)/.demo
@@ -26,8 +26,12 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/saved_reference.py
 	$(BIN)/python benchmarks/scale.py
 
+# The documentation as a site in site/, built without network once its tools are installed.
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build --strict
+
 clean:
-	rm -rf $(VENV) falcon-report build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) falcon-report site build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -39,3 +43,7 @@ $(VENV)/.demo: $(VENV)/bin/python pyproject.toml constraints.txt
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(PIP) --editable '.[dev]'
 	touch $@ $(VENV)/.demo
+
+$(VENV)/.docs: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) --editable '.[docs]'
+	touch $@

@@ -465,7 +465,13 @@ def filled(text: str) -> str:
     return text
 
 
+# Figures of the results that pages of the site show; the site serves nothing outside docs/.
+FIGURES = ("beyond/gains.png", "beyond/risk_calibration.png", "figures/adult_operating_points.png")
+
 if __name__ == "__main__":
+    for figure in FIGURES:
+        source = ROOT / "results" / figure
+        (ROOT / "docs" / "images" / source.name).write_bytes(source.read_bytes())
     for page in PAGES:
         path = ROOT / page
         path.write_text(filled(path.read_text()))

@@ -7,6 +7,8 @@ import importlib.util
 import re
 from pathlib import Path
 
+import pytest
+
 import falcon_discover
 
 ROOT = Path(falcon_discover.__file__).parent
@@ -104,12 +106,18 @@ def test_no_module_has_outgrown_its_room():
     assert long == {}
 
 
-def test_the_python_block_of_the_readme_runs():
-    text = (REPOSITORY / "README.md").read_text()
-    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    assert blocks
+def pages_with_python():
+    pages = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs" / "guides").glob("*.md"))]
+    found = {
+        page: re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL) for page in pages
+    }
+    return {str(page.relative_to(REPOSITORY)): blocks for page, blocks in found.items() if blocks}
+
+
+@pytest.mark.parametrize(("page", "blocks"), pages_with_python().items())
+def test_the_python_blocks_of_a_page_run(page, blocks):
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
+        exec(compile(block, page, "exec"), {})
 
 
 def test_the_figures_in_readme_and_docs_are_those_in_results():
