@@ -15,6 +15,7 @@ from falcon_discover.cli.audit import audit, demo
 from falcon_discover.cli.bench import bench_app
 from falcon_discover.cli.common import AsJson, command
 from falcon_discover.cli.data import data_app
+from falcon_discover.cli.feedback import feedback
 from falcon_discover.settings import PAPER
 
 app = typer.Typer(
@@ -26,6 +27,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(audit)
+app.command()(feedback)
 app.add_typer(bench_app, name="bench")
 app.add_typer(data_app, name="datasets")
 
