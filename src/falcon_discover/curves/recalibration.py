@@ -23,6 +23,7 @@ BEFORE = "before"
 SHOWN = ("platt", "discrepancy")
 # More rows make the figures no clearer and cost seconds.
 MAX_ROWS = 10_000
+MAX_MEASURED = 100_000
 FOLDS = 3
 # With fewer of either class there is nothing to fit and to measure apart.
 MIN_OF_A_CLASS = 10
@@ -58,7 +59,7 @@ class Recalibration:
 
 def recalibrated(learn: LabelledState, measure: LabelledState, tau: float) -> Recalibration:
     """Return the effect of calibrators fitted on some rows and measured on others."""
-    fit = _sample(learn)
+    fit, measure = _sample(learn), _sample(measure, MAX_MEASURED)
     scores = {method: _scores(method, fit, measure.state) for method in SHOWN}
     words = (
         f"Calibrators learned from {len(fit.codes):,} cross-fitted rows of the fit and are "
@@ -127,11 +128,11 @@ def _figures(codes: npt.NDArray[np.int8], p: FloatArray, tau: float) -> dict[str
     }
 
 
-def _sample(rows: LabelledState) -> LabelledState:
+def _sample(rows: LabelledState, at_most: int = MAX_ROWS) -> LabelledState:
     n = len(rows.codes)
-    if n <= MAX_ROWS:
+    if n <= at_most:
         return rows
-    return _take(rows, np.sort(np.random.default_rng(0).permutation(n)[:MAX_ROWS]))
+    return _take(rows, np.sort(np.random.default_rng(0).permutation(n)[:at_most]))
 
 
 def _take(rows: LabelledState, chosen: IntArray) -> LabelledState:

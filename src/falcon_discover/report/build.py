@@ -158,10 +158,7 @@ def _parts(found: Finding, about: About) -> tuple[dict[str, Any], dict[str, str]
     for name in names:
         made[name] = records(getattr(curves, name)()) if found.codes is not None else None
     measures: dict[str, tuple[str | None, Callable[[], Any]]] = {
-        "conflict": (
-            None if found.state.has_stability else NO_MODEL,
-            lambda: _conflict(found),
-        ),
+        "conflict": (_no_map(found), lambda: _conflict(found)),
         "contributions": (
             None if _affordable(found, about) else COSTLY,
             lambda: _plain(found.contributions().to_dict()),
@@ -187,6 +184,17 @@ def _affordable(found: Finding, about: About) -> bool:
     if about.contributions is not None:
         return about.contributions
     return len(found.training.source("all").codes) <= FEW_ROWS
+
+
+def _no_map(found: Finding) -> str | None:
+    """Return why there is no map of conflict, if so."""
+    if not found.state.has_stability:
+        return NO_MODEL
+    if found.codes is not None:
+        events = false_confidence(found.codes, found.state.p, found.tau)
+        if not events.any():
+            return "There is no confident error to map."
+    return None
 
 
 def _conflict(found: Finding) -> dict[str, Any]:
