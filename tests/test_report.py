@@ -90,6 +90,10 @@ def markdown_tables(text: str) -> dict[str, list[list[str]]]:
     return tables
 
 
+def page_text(report: Report) -> str:
+    return html(report).replace("\N{NO-BREAK SPACE}", " ")
+
+
 def plain(cell: str) -> str:
     return re.sub(r"\\(.)", r"\1", cell)
 
@@ -153,7 +157,7 @@ def test_their_tables_are_those_of_the_json(report):
     regions = tables["Regions in words"]
     told = [r for r in summary["curves"]["regions"] if r["kind"] == "all" or r["confirmed"]]
     assert [row[3] for row in regions[1:]] == [count(r["events"]) for r in told]
-    for text in (html(report), markdown(report)):
+    for text in (page_text(report), markdown(report)):
         assert summary["guarantee"]["statement"].splitlines()[0].split(":")[0] in text
 
 
@@ -281,6 +285,17 @@ def test_report_writes_a_folder_or_one_file(planted, tmp_path):
     assert json.loads((tmp_path / "one.json").read_text())["data"]["name"] == "mine"
     with pytest.raises(InputError, match=r"ending '\.pdf'"):
         found.report(tmp_path / "one.pdf")
+
+
+def test_the_python_block_of_the_quickstart_runs(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    text = (SCHEMA.parent / "quickstart.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    for block in blocks:
+        exec(compile(block, "quickstart.md", "exec"), {})
+    assert (tmp_path / "my-report" / "report.html").is_file()
+    assert (tmp_path / "capture.pdf").is_file()
 
 
 def test_a_fitted_audit_reports_on_new_rows(planted, tmp_path):

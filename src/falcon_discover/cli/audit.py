@@ -140,7 +140,9 @@ def _run(
     if not quiet:
         _show(result)
     typer.echo(f"Review list: {paths[0]} (also {paths[1].name}); summary: {paths[2]}")
-    typer.echo(f"Report: {out / PAGE}\n{result.evaluation.verdict()}")
+    typer.echo(f"Report: {out / PAGE}")
+    if not quiet:
+        typer.echo(result.evaluation.verdict())
 
 
 def _show(result: Audit) -> None:

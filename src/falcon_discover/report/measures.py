@@ -236,8 +236,9 @@ def recalibration_section(summary: Summary) -> Section:
             "ECE": column(methods, lambda v: number(v, 4), "ece"),
             "confident": column(methods, count, "confident"),
             "confident errors": column(methods, count, "confident_errors"),
-            "rate": column(methods, share, "rate"),
-            "95 % interval": column(methods, interval, "low", "high"),
+            "rate and 95 % interval": [
+                f"{share(m['rate'])} ({interval(m['low'], m['high'])})" for m in methods
+            ],
         },
     )
     chart = change_chart(methods, MEASURES, words)

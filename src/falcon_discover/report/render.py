@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from falcon_discover.report.build import Report
-from falcon_discover.report.format import count, text
+from falcon_discover.report.format import text
 from falcon_discover.report.measures import (
     about_section,
     budget_section,
@@ -103,6 +103,17 @@ def escaped_markdown(value: object) -> str:
     return _MARKDOWN.sub(lambda found: f"\\{found.group(0)}", " ".join(str(value).split()))
 
 
+def tied(words: str) -> str:
+    """Return a text in which a percent sign stays on the line of its number.
+
+    Examples
+    --------
+    >>> tied("at least 90 % sure") == "at least 90\N{NO-BREAK SPACE}% sure"
+    True
+    """
+    return words.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
 @cache
 def _environment(*, autoescape: bool) -> Environment:
     environment = Environment(
@@ -114,7 +125,7 @@ def _environment(*, autoescape: bool) -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters["md"] = escaped_markdown
-    environment.filters["count"] = count
+    environment.filters["tied"] = tied
     return environment
 
 
