@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test axe lint bench docs clean
 
 # Audits a model on the embedded Adult data; the results are in falcon-report/.
 demo: $(VENV)/.demo
@@ -12,6 +12,10 @@ demo: $(VENV)/.demo
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2
+
+# The accessibility checker that the browser tests use where it is there; it needs npm.
+axe:
+	npm install --prefix build/axe --no-save axe-core@4.14.0
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

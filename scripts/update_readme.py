@@ -300,12 +300,14 @@ def planted_table() -> str:
             row.method,
             str(row.draws),
             "" if row.shape == "none" else f"{100 * row.recovered:.0f} %",
+            "" if row.shape == "none" else f"{row.jaccard:.2f}",
             f"{100 * row.reported:.1f} %" if row.shape == "none" else f"{100 * row.reported:.0f} %",
             "" if pd.isna(row.seconds) else f"{row.seconds:.2f}",
         ]
         for row in known.itertuples()
     ]
-    heads = ["region", "mass, error density", "method", "draws", "recovered", "reported", "seconds"]
+    heads = ["region", "mass, error density", "method", "draws", "recovered",
+             "Jaccard", "reported", "seconds"]  # fmt: skip
     return table(heads, rows)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,7 @@ from falcon_discover.calibration.model import CalibratedModel
 from falcon_discover.contributions import Contributions
 from falcon_discover.discovery import Discovery
 from falcon_discover.guarantee import ReviewBudget
+from falcon_discover.plots.accessor import Plots
 from falcon_discover.regions.conflict import Conflict
 from falcon_discover.results import Evaluation
 from falcon_discover.settings import PAPER
@@ -22,12 +24,22 @@ from falcon_discover.tables import FloatArray
 class Answers:
     """The questions `FalconDiscover` answers, each through `examine`."""
 
+    backbone_: str
+
     def examine(self, X: Any = None, y: Any = None) -> Discovery:
         """Return everything known about rows; `FalconDiscover` does it."""
         raise NotImplementedError
 
     def _at_work(self) -> AbstractContextManager[None]:
         raise NotImplementedError
+
+    @property
+    def plot(self) -> Plots:
+        """Figures of the rows given to `fit`: `plot.capture()` and more.
+
+        For other rows: `examine(X, y).plot.capture()`.
+        """
+        return self.examine().plot
 
     def review(self, X: Any = None, budget: float = PAPER.main_budget) -> pd.DataFrame:
         """Return the most suspicious rows with a reason for each.
@@ -79,6 +91,35 @@ class Answers:
         Discovery.missed_bound : the reverse, for a given budget: `examine(X, y).missed_bound(0.2)`
         """
         return self.examine(X, y).review_budget(max_residual_rate, confidence)
+
+    def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> Path:
+        """Write the audit as an offline HTML page, as Markdown and as JSON.
+
+        Parameters
+        ----------
+        path : a folder for all files and the review list, or one file ending in .html, .md, .json
+        X, y : labelled rows to report on; without `y` they are ranked, not judged; without both,
+            the rows given to `fit`, each judged out-of-fold
+        options : `name`, `budget`, `max_residual_rate`, `contributions` of `Discovery.report`
+
+        Returns
+        -------
+        path of the page, or of the one file
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from falcon_discover import FalconDiscover, datasets
+        >>> planted = datasets.make_planted(600, random_state=0)
+        >>> falcon = FalconDiscover(planted.model, random_state=0).fit(planted.X, planted.y)
+        >>> with TemporaryDirectory() as folder:
+        ...     falcon.report(Path(folder) / "audit").name
+        'report.html'
+        """
+        with self._at_work():
+            found = self.examine(X, y)
+            return found.report(path, how={"model": self.backbone_}, **options)
 
     def contributions(self) -> Contributions:
         """Return what each family of signals earns: the loss in eligible AUROC without it."""

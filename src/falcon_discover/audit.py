@@ -6,7 +6,6 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -20,12 +19,10 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.guarantee import MissedBound, ReviewBudget, check_share
 from falcon_discover.predictions import discover
 from falcon_discover.regions.region_set import RegionSet
-from falcon_discover.results import Evaluation, records
+from falcon_discover.report.build import About, Report
+from falcon_discover.results import Evaluation
 from falcon_discover.settings import PAPER
 from falcon_discover.tables import IntArray, Labels
-
-SCHEMA_VERSION = 2
-VERSIONS = ("falcon-discover", "scikit-learn", "numpy", "pandas")
 
 
 @dataclass(frozen=True)
@@ -43,6 +40,7 @@ class Question:
     identity : a column to carry into the review list
     severity : "count" or "surprise", for the ranker "auto"
     max_residual_rate : target for the rate of confident errors among rows not reviewed
+    contributions : whether to measure what each signal family earns; None if it takes little
     """
 
     target: str
@@ -57,6 +55,7 @@ class Question:
     ranker: str = "auto"
     severity: str = "count"
     max_residual_rate: float | None = None
+    contributions: bool | None = None
     seed: int = PAPER.seeds[0]
     n_jobs: int = -1
 
@@ -65,12 +64,21 @@ class Question:
 class Audit:
     """The review list, the figures, and what was noticed on the way."""
 
-    review: pd.DataFrame
+    report: Report
     evaluation: Evaluation
     regions: RegionSet
     guarantee: ReviewBudget | None
     missed: MissedBound
-    summary: dict[str, Any]
+
+    @property
+    def review(self) -> pd.DataFrame:
+        """The review list."""
+        return self.report.review
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """All figures."""
+        return self.report.summary
 
 
 def paper_split(y: Any, seed: int) -> tuple[IntArray, IntArray, IntArray]:
@@ -110,34 +118,32 @@ def run(data: pd.DataFrame, question: Question, *, name: str) -> Audit:
             found, how = _audit_model(X, y, question)
         else:
             found, how = _audit_backbone(X, y, question)
-        review = _with_columns_of(data, found.review(question.budget), question)
-        evaluation = found.evaluate()
-        missed = found.missed_bound(question.budget)
-        guarantee = None
-        if question.max_residual_rate is not None:
-            guarantee = found.review_budget(question.max_residual_rate)
-    summary = {
-        "schema_version": SCHEMA_VERSION,
-        "data": {
-            "name": name,
-            "rows": len(data),
-            "features": X.shape[1],
-            "target": question.target,
-        },
-        "how": how,
-        "settings": {
-            key: getattr(question, key) for key in ("tau", "budget", "ranker", "severity", "seed")
-        },
-        "evaluation": evaluation.to_dict(),
-        "missed": missed.to_dict(),
-        "guarantee": None if guarantee is None else guarantee.to_dict(),
-        "regions": records(found.regions.frame()),
-        "clusters": records(found.regions.clusters.frame()),
-        "notes": list(dict.fromkeys(str(warning.message) for warning in caught)),
-        "versions": {package: version(package) for package in VERSIONS},
-        "seconds": round(time.perf_counter() - started, 2),
-    }
-    return Audit(review, evaluation, found.regions, guarantee, missed, summary)
+    report = Report.of(found, _about(data, question, how, name, found), started=started)
+    # What was noticed during the fit comes before what was noticed when it was measured.
+    noticed = [str(warning.message) for warning in caught]
+    report.summary["notes"] = list(dict.fromkeys([*noticed, *report.summary["notes"]]))
+    assert report.evaluation is not None
+    assert report.missed is not None
+    return Audit(report, report.evaluation, found.regions, report.guarantee, report.missed)
+
+
+def _about(
+    data: pd.DataFrame, question: Question, how: dict[str, Any], name: str, found: Discovery
+) -> About:
+    identity = None
+    if question.identity is not None:
+        identity = data[question.identity].iloc[found.index]
+    return About(
+        name=name,
+        target=question.target,
+        rows=len(data),
+        how=how,
+        settings={key: getattr(question, key) for key in ("ranker", "severity", "seed")},
+        budget=question.budget,
+        max_residual_rate=question.max_residual_rate,
+        contributions=question.contributions,
+        identity=identity,
+    )
 
 
 Findings = tuple[Discovery, dict[str, Any]]
@@ -248,13 +254,3 @@ def _check_columns(data: pd.DataFrame, roles: Mapping[str, Sequence[str]]) -> No
                     ", ..." if data.shape[1] > 8 else ""
                 )
                 raise InputError(f"{option} names the column {column!r}; the data have {shown}.")
-
-
-def _with_columns_of(data: pd.DataFrame, review: pd.DataFrame, question: Question) -> pd.DataFrame:
-    # The review's index holds positions in the file; its own `row` counts the audited rows.
-    rows = data.iloc[review.index]
-    review = review.assign(row=review.index).reset_index(drop=True)
-    review.insert(4, "actual", rows[question.target].to_numpy())
-    if question.identity is not None:
-        review.insert(0, question.identity, rows[question.identity].to_numpy())
-    return review

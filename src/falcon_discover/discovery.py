@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,12 +32,15 @@ from falcon_discover.guarantee import (
     review_budget,
 )
 from falcon_discover.metrics import capture_at, false_confidence
+from falcon_discover.plots.accessor import Plots
 from falcon_discover.rankers.training import TrainingRows, check_labels
 from falcon_discover.reasons import review_list
 from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.conflict import Conflict, conflict_grid
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.regions.rules import Rule, find_rules, half
+from falcon_discover.report.build import About, Report
+from falcon_discover.report.write import check_target, write
 from falcon_discover.results import Evaluation, evaluate
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import SIGNALS, STABILITY_SIGNALS, State
@@ -171,10 +175,10 @@ class Discovery:
             tau=self.tau,
             budget=budget,
             index=self.index,
-            risk=self._risk(),
+            risk=self.risk(),
         )
 
-    def _risk(self) -> FloatArray | None:
+    def risk(self) -> FloatArray | None:
         """Return the probability of a confident error, where the ranker estimates it."""
         ranker = self.training.ranker(self.ranker, self.tau)
         if not isinstance(ranker, rankers.GatedRisk):
@@ -189,21 +193,22 @@ class Discovery:
         """Return how well the ranker and the baselines find the rows' confident errors."""
         if self.codes is None:
             raise InputError("evaluate needs labels: give y with X.")
-        own = _name(self.ranker)
-        others = [
-            name
-            for name in rankers.BASELINES
-            if name != own and set(rankers.make(name).needs) <= set(self.state.signals.columns)
-        ]
+        compared = self.compared()
         return evaluate(
             self.state,
             self.codes,
-            lambda name, tau: self.score(self.ranker if name == own else name, tau),
-            rankers=[own, *others],
+            lambda name, tau: self.score(compared[name], tau),
+            rankers=list(compared),
             tau=self.tau,
             budgets=budgets,
             taus=taus,
         )
+
+    def compared(self) -> dict[str, Any]:
+        """Return the rankers that are compared, by name: the own one first, then the baselines."""
+        known = set(self.state.signals.columns)
+        others = {n: n for n in rankers.BASELINES if set(rankers.make(n).needs) <= known}
+        return {_name(self.ranker): self.ranker, **(others | {_name(self.ranker): self.ranker})}
 
     def review_budget(
         self, max_residual_rate: float, confidence: float = PAPER.interval_level
@@ -266,6 +271,48 @@ class Discovery:
                 raise InputError(f"calibration weights need a model: {NO_MODEL}")
             weights = training_weights(calibration_weights(rows.state, rows.events(self.tau)))
         return fitted_calibrator(method, rows.state, rows.codes, weights, caution=caution)
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        name: str = "rows",
+        budget: float = PAPER.main_budget,
+        max_residual_rate: float | None = None,
+        contributions: bool | None = None,
+        how: dict[str, Any] | None = None,
+    ) -> Path:
+        """Write what was found as an offline HTML page, as Markdown and as JSON.
+
+        Parameters
+        ----------
+        path : a folder for all files and the review list, or one file ending in .html, .md, .json
+        name : of the data, as the report's title
+        budget : share of the rows in the review list
+        max_residual_rate : rate of confident errors among unread rows to find a budget for
+        contributions : whether to measure what each family of signals earns, which refits the
+            ranker; None measures it where that takes little
+        how : what else to say about where the finding comes from
+
+        Returns
+        -------
+        path of the page, or of the one file
+        """
+        check_target(Path(path))
+        about = About(
+            name=name,
+            how={"rows": "the rows of the fit" if self.own_rows else "new rows", **(how or {})},
+            settings={"ranker": _name(self.ranker)},
+            budget=budget,
+            max_residual_rate=max_residual_rate,
+            contributions=contributions,
+        )
+        return write(Report.of(self, about), Path(path))
+
+    @property
+    def plot(self) -> Plots:
+        """Figures for matplotlib: `plot.capture()`, `plot.reliability()` and more."""
+        return Plots(self)
 
     def contributions(self) -> Contributions:
         """Return what each family of signals earns, on the rows that the ranker learned from."""

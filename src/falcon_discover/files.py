@@ -66,15 +66,42 @@ def read_model(path: Path, trusted: Sequence[str] = ()) -> Any:
         ) from error
 
 
-def write_results(folder: Path, review: pd.DataFrame, summary: Mapping[str, Any]) -> list[Path]:
-    """Write the review list and the summary, all or nothing, and return the files."""
+def write_results(
+    folder: Path,
+    review: pd.DataFrame,
+    summary: Mapping[str, Any],
+    texts: Mapping[str, str] | None = None,
+) -> list[Path]:
+    """Write the review list, the summary and other texts, all or nothing, and return the files.
+
+    Parameters
+    ----------
+    texts : further files by name
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".partial-") as scratch:
         parts = [Path(scratch) / name for name in ("review.parquet", "review.csv", "summary.json")]
         review.to_parquet(parts[0], index=False)
         spreadsheet_safe(review).to_csv(parts[1], index=False)
-        parts[2].write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+        parts[2].write_text(summary_json(summary), encoding="utf-8")
+        for name, words in (texts or {}).items():
+            parts.append(Path(scratch) / name)
+            parts[-1].write_text(words, encoding="utf-8")
         return [part.replace(folder / part.name) for part in parts]
+
+
+def summary_json(summary: Mapping[str, Any]) -> str:
+    """Return a summary as JSON text that every language can read."""
+    return json.dumps(summary, indent=2, allow_nan=False) + "\n"
+
+
+def write_text(path: Path, words: str) -> Path:
+    """Write one text file, all or nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".partial-") as scratch:
+        part = Path(scratch) / path.name
+        part.write_text(words, encoding="utf-8")
+        return part.replace(path)
 
 
 def spreadsheet_safe(table: pd.DataFrame) -> pd.DataFrame:

@@ -276,15 +276,11 @@ def ece(y: npt.ArrayLike, p: npt.ArrayLike, n_bins: int = PAPER.ece_bins) -> flo
     >>> round(ece([1, 1, 0, 1], [0.75, 0.75, 0.75, 0.75]), 3)
     0.0
     """
-    p = _probabilities(p)
-    conf = confidence(p)
-    right = (p >= PAPER.decision_threshold) == _binary(y, "y")
-    _same_length(right, p)
-    if not len(p):
+    conf, gap = _confidence_gaps(y, p)
+    if not len(conf):
         return math.nan
     bins = np.digitize(conf, np.linspace(0, 1, n_bins + 1)[1:-1], right=True)
-    gaps = np.bincount(bins, right - conf, minlength=n_bins)
-    return float(np.abs(gaps).sum() / len(p))
+    return float(np.abs(np.bincount(bins, gap, minlength=n_bins)).sum() / len(conf))
 
 
 def cumulative_calibration_error(y: npt.ArrayLike, p: npt.ArrayLike) -> float:
@@ -301,15 +297,22 @@ def cumulative_calibration_error(y: npt.ArrayLike, p: npt.ArrayLike) -> float:
     >>> round(cumulative_calibration_error([1, 0], [0.9, 0.8]), 3)
     0.4
     """
+    conf, gap = _confidence_gaps(y, p)
+    if not len(conf):
+        return math.nan
+    _, place = np.unique(conf, return_inverse=True)
+    return float(np.abs(np.cumsum(np.bincount(place, gap))).max() / len(conf))
+
+
+def _confidence_gaps(
+    y: npt.ArrayLike, p: npt.ArrayLike
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the confidence of each row, and correct (0 or 1) minus confident."""
     p = _probabilities(p)
     conf = confidence(p)
     right = (p >= PAPER.decision_threshold) == _binary(y, "y")
     _same_length(right, p)
-    if not len(p):
-        return math.nan
-    _, place = np.unique(conf, return_inverse=True)
-    gaps = np.bincount(place, right - conf)
-    return float(np.abs(np.cumsum(gaps)).max() / len(p))
+    return conf, right - conf
 
 
 def brier(y: npt.ArrayLike, p: npt.ArrayLike) -> float:

@@ -15,7 +15,7 @@ import pandas as pd
 from falcon_discover import metrics
 from falcon_discover.inference import auroc_interval, share_interval
 from falcon_discover.signals.state import State
-from falcon_discover.tables import FloatArray
+from falcon_discover.tables import BoolArray, FloatArray
 from falcon_discover.words import percent
 
 Scores = Callable[[str, float], FloatArray]
@@ -125,16 +125,13 @@ def evaluate(
     taus = sorted({*taus, tau})
     captures, rankings, severity = [], [], []
     for threshold in taus:
-        events = metrics.false_confidence(codes, state.p, threshold)
         for name in rankers:
-            score = scores(name, threshold)
+            ranked = _Ranked.by(scores(name, threshold), state, codes)
             key = {"tau": threshold, "ranker": name}
-            captures += [
-                key | _capture(events, score, state, threshold, budget) for budget in budgets
-            ]
+            captures += [key | _capture(ranked, threshold, budget) for budget in budgets]
             if threshold == tau:
-                severity += _severity(codes, state, score, name, tau, budgets)
-            rankings.append(key | _ranking(events, score, state, codes, threshold))
+                severity += _severity(ranked, name, tau, budgets)
+            rankings.append(key | _ranking(ranked, threshold))
     return Evaluation(
         rankers[0],
         tau,
@@ -145,19 +142,31 @@ def evaluate(
     )
 
 
+@dataclass(frozen=True)
+class _Ranked:
+    """Labelled rows, most suspicious first: what is sorted once is not sorted again."""
+
+    score: FloatArray
+    confidence: FloatArray
+    wrong: BoolArray
+
+    @classmethod
+    def by(cls, score: FloatArray, state: State, codes: npt.NDArray[np.int8]) -> _Ranked:
+        order = metrics.review_order(score)
+        return cls(score[order], state.confidence[order], (state.decision != codes)[order])
+
+    def events(self, tau: float) -> BoolArray:
+        return self.wrong & (self.confidence >= tau)
+
+
 def _severity(
-    codes: npt.NDArray[np.int8],
-    state: State,
-    score: FloatArray,
-    ranker: str,
-    tau: float,
-    budgets: Sequence[float],
+    ranked: _Ranked, ranker: str, tau: float, budgets: Sequence[float]
 ) -> list[dict[str, Any]]:
     """Return what the ranking made for `tau` finds of the events the model was surer of."""
     lines = []
     for higher in metrics.SEVERE_TAUS:
         if higher > tau:
-            events = metrics.false_confidence(codes, state.p, higher)
+            events = ranked.events(higher)
             lines += [
                 {
                     "ranker": ranker,
@@ -165,21 +174,16 @@ def _severity(
                     "events_at": higher,
                     "budget": budget,
                     "events": int(events.sum()),
-                    "captured": metrics.fc_count_at(events, score, budget),
-                    "capture": metrics.capture_at(events, score, budget),
+                    "captured": metrics.fc_count_at(events, ranked.score, budget),
+                    "capture": metrics.capture_at(events, ranked.score, budget),
                 }
                 for budget in budgets
             ]
     return lines
 
 
-def _capture(
-    events: npt.NDArray[np.bool_],
-    score: FloatArray,
-    state: State,
-    tau: float,
-    budget: float,
-) -> dict[str, float]:
+def _capture(ranked: _Ranked, tau: float, budget: float) -> dict[str, float]:
+    events, score = ranked.events(tau), ranked.score
     total = int(events.sum())
     found = metrics.fc_count_at(events, score, budget)
     low, high = share_interval(found, total)
@@ -187,24 +191,19 @@ def _capture(
         "budget": budget,
         "rows": len(events),
         "reviewed": metrics.review_size(len(events), budget),
-        "eligible": int(state.eligible(tau).sum()),
+        "eligible": int((ranked.confidence >= tau).sum()),
         "events": total,
         "captured": found,
         "capture": found / total if total else math.nan,
         "capture_low": low,
         "capture_high": high,
-        "captured_surprise": metrics.captured_surprise(events, score, state.confidence, budget),
+        "captured_surprise": metrics.captured_surprise(events, score, ranked.confidence, budget),
     }
 
 
-def _ranking(
-    events: npt.NDArray[np.bool_],
-    score: FloatArray,
-    state: State,
-    codes: npt.NDArray[np.int8],
-    tau: float,
-) -> dict[str, float]:
-    eligible = state.eligible(tau)
+def _ranking(ranked: _Ranked, tau: float) -> dict[str, float]:
+    events, score = ranked.events(tau), ranked.score
+    eligible = ranked.confidence >= tau
     low, high = auroc_interval(events, score)
     eligible_low, eligible_high = auroc_interval(events[eligible], score[eligible])
     return {
@@ -218,9 +217,9 @@ def _ranking(
         "eligible_auroc_low": eligible_low,
         "eligible_auroc_high": eligible_high,
         "eligible_average_precision": metrics.eligible_average_precision(
-            events, score, state.confidence, tau
+            events, score, ranked.confidence, tau
         ),
-        "aurc": metrics.aurc(state.decision != codes, score),
+        "aurc": metrics.aurc(ranked.wrong, score),
     }
 
 

@@ -15,6 +15,7 @@ from falcon_discover.cli.audit import audit, demo
 from falcon_discover.cli.bench import bench_app
 from falcon_discover.cli.common import AsJson, command
 from falcon_discover.cli.data import data_app
+from falcon_discover.cli.feedback import feedback
 from falcon_discover.cli.score import inspect, score
 from falcon_discover.settings import PAPER
 
@@ -29,6 +30,7 @@ app.command()(demo)
 app.command()(audit)
 app.command()(inspect)
 app.command()(score)
+app.command()(feedback)
 app.add_typer(bench_app, name="bench")
 app.add_typer(data_app, name="datasets")
 

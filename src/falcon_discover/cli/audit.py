@@ -25,6 +25,13 @@ ResidualRate = Annotated[
     float | None,
     typer.Option(help="Highest rate of confident errors among rows not reviewed: asks how much."),
 ]
+Earned = Annotated[
+    bool | None,
+    typer.Option(
+        "--contributions/--no-contributions",
+        help="Measure what each family of signals earns; by default where that takes little.",
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Seed of splits, folds and models.")]
 
 
@@ -32,6 +39,7 @@ Seed = Annotated[int, typer.Option(help="Seed of splits, folds and models.")]
 def demo(
     out: Out = Path("falcon-report"),
     backbone: Annotated[str | None, typer.Option(help="Base model to train and audit.")] = None,
+    contributions: Earned = None,
     seed: Seed = PAPER.seeds[0],
     jobs: Jobs = -1,
     as_json: AsJson = False,
@@ -43,7 +51,13 @@ def demo(
 
     X, y = datasets.load("adult")
     fast = "xgboost" if backbones.CANDIDATES["xgboost"].installed else "hist_gradient_boosting"
-    question = Question(target="target", backbone=backbone or fast, seed=seed, n_jobs=jobs)
+    question = Question(
+        target="target",
+        backbone=backbone or fast,
+        contributions=contributions,
+        seed=seed,
+        n_jobs=jobs,
+    )
     _run(X.assign(target=y), question, "Adult (embedded)", out, as_json=as_json, quiet=quiet)
 
 
@@ -75,6 +89,7 @@ def audit(
     ranker: RankerName = "auto",
     severity: Severity = "count",
     max_residual_rate: ResidualRate = None,
+    contributions: Earned = None,
     seed: Seed = PAPER.seeds[0],
     jobs: Jobs = -1,
     as_json: AsJson = False,
@@ -103,6 +118,7 @@ def audit(
         ranker=ranker,
         severity=severity,
         max_residual_rate=max_residual_rate,
+        contributions=contributions,
         seed=seed,
         n_jobs=jobs,
     )
@@ -113,17 +129,20 @@ def _run(
     table: Any, question: Question, name: str, out: Path, *, as_json: bool, quiet: bool
 ) -> None:
     from falcon_discover.audit import run
-    from falcon_discover.files import write_results
+    from falcon_discover.report.write import PAGE, write_folder
 
     with progress.shown(not quiet):
         result = run(table, question, name=name)
-    paths = write_results(out, result.review, result.summary)
+    paths = write_folder(result.report, out)
     if as_json:
         typer.echo(json.dumps(result.summary, indent=2))
         return
     if not quiet:
         _show(result)
     typer.echo(f"Review list: {paths[0]} (also {paths[1].name}); summary: {paths[2]}")
+    typer.echo(f"Report: {out / PAGE}")
+    if not quiet:
+        typer.echo(result.evaluation.verdict())
 
 
 def _show(result: Audit) -> None:

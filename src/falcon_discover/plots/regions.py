@@ -1,12 +1,14 @@
-"""Where confident errors gather: the map of conflict."""
+"""Where confident errors gather: rates of regions, and the map of conflict."""
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from falcon_discover.plots.style import canvas
+from falcon_discover.plots.style import EVENT_COLOUR, MUTED_COLOUR, canvas, percent_axis
 from falcon_discover.regions.conflict import Conflict
 
 NAMES = {
@@ -51,4 +53,35 @@ def conflict_map(
     axes.set_yticks(range(len(up)), [f"{value:.2g}" for value in up])
     axes.set(xlabel=f"{NAMES[evidence]} at most", ylabel=f"{NAMES[instability]} at least")
     axes.figure.colorbar(image, ax=axes, label="Gamma: excess rate of confident errors")
+    return axes
+
+
+def region_plot(regions: pd.DataFrame, axes: Any = None) -> Any:
+    """Draw the rate of confident errors in each region with its interval, and return the axes.
+
+    Parameters
+    ----------
+    regions : as `Curves.regions` returns it; the line is the rate of all confident predictions
+    """
+    shown = regions[(regions["kind"] == "all") | regions["confirmed"]]
+    shown = shown[shown["eligible"] > 0].reset_index(drop=True)
+    if axes is None:
+        _, axes = canvas(6.4, 0.8 + 0.5 * max(len(shown), 1), layout="constrained")
+    places = range(len(shown))[::-1]
+    colours = [MUTED_COLOUR if kind == "all" else EVENT_COLOUR for kind in shown["kind"]]
+    reach = [shown["rate"] - shown["low"], shown["high"] - shown["rate"]]
+    axes.barh(list(places), shown["rate"], color=colours, height=0.6)
+    axes.errorbar(shown["rate"], list(places), xerr=reach, fmt="none", ecolor="black", capsize=3)
+    for place, line in zip(places, shown.itertuples(), strict=True):
+        axes.annotate(
+            f"{line.events:,}/{line.eligible:,}", (line.high, place), xytext=(4, 0),
+            textcoords="offset points", va="center", fontsize=7,
+        )  # fmt: skip
+        if line.kind == "all":
+            axes.axvline(line.rate, color=MUTED_COLOUR, linestyle="--", linewidth=1)
+    # A dollar sign would begin a formula.
+    words = [fill(rule, 48).replace("$", r"\$") for rule in shown["rule"]]
+    axes.set_yticks(list(places), words, fontsize=7)
+    axes.set(xlabel="wrong among confident predictions", xlim=(0, None))
+    percent_axis(axes.xaxis, None)
     return axes

@@ -1,0 +1,140 @@
+"""Calibration before and after, on rows that the calibrators have not seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.model_selection import StratifiedKFold
+from threadpoolctl import threadpool_limits
+
+from falcon_discover import metrics
+from falcon_discover.calibration import fitted_calibrator
+from falcon_discover.inference import share_interval
+from falcon_discover.rankers.training import LabelledState
+from falcon_discover.results import records
+from falcon_discover.signals.state import State
+from falcon_discover.tables import FloatArray, IntArray
+
+BEFORE = "before"
+SHOWN = ("platt", "discrepancy")
+# More rows make the figures no clearer and cost seconds.
+MAX_ROWS = 10_000
+MAX_MEASURED = 100_000
+FOLDS = 3
+# With fewer of either class there is nothing to fit and to measure apart.
+MIN_OF_A_CLASS = 10
+
+
+@dataclass(frozen=True)
+class Recalibration:
+    """What calibrators change, measured on rows they were not fitted on.
+
+    Attributes
+    ----------
+    table : one row per method, "before" first: log loss, Brier score, ECE, confident predictions,
+        confident errors, their rate and its interval
+    tau : confidence from which a prediction counts as confident, before and after alike
+    words : which rows the calibrators learned from and which were measured
+    """
+
+    table: pd.DataFrame
+    tau: float
+    words: str
+
+    def frame(self) -> pd.DataFrame:
+        """Return the table."""
+        return self.table.copy()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and words."""
+        return {"tau": self.tau, "words": self.words, "methods": records(self.table)}
+
+    def __repr__(self) -> str:
+        return f"{self.table.to_string(index=False, float_format='{:.4f}'.format)}\n{self.words}"
+
+
+def recalibrated(learn: LabelledState, measure: LabelledState, tau: float) -> Recalibration:
+    """Return the effect of calibrators fitted on some rows and measured on others."""
+    fit, measure = _sample(learn), _sample(measure, MAX_MEASURED)
+    scores = {method: _scores(method, fit, measure.state) for method in SHOWN}
+    words = (
+        f"Calibrators learned from {len(fit.codes):,} cross-fitted rows of the fit and are "
+        f"measured on {len(measure.codes):,} rows that they have not seen."
+    )
+    return Recalibration(_table(measure, scores, tau), tau, words)
+
+
+def cross_recalibrated(rows: LabelledState, tau: float, seed: int = 0) -> Recalibration:
+    """Return the effect of calibrators on the rows there are, each by one that has not seen it."""
+    rows = _sample(rows)
+    scores = {method: np.empty(len(rows.codes)) for method in SHOWN}
+    splitter = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    for seen, held_out in splitter.split(rows.codes, rows.codes):
+        part, rest = _take(rows, seen), rows.state.take(held_out)
+        for method, p in scores.items():
+            p[held_out] = _scores(method, part, rest)
+    words = (
+        f"Cross-fitted in {FOLDS} parts of {len(rows.codes):,} rows: each is measured by "
+        "calibrators that have not seen it."
+    )
+    return Recalibration(_table(rows, scores, tau), tau, words)
+
+
+def enough_labels(codes: npt.ArrayLike) -> bool:
+    """Return whether there are rows of both classes to fit on and to measure.
+
+    Examples
+    --------
+    >>> enough_labels([0, 1] * 20), enough_labels([0] * 30 + [1])
+    (True, False)
+    """
+    values = np.asarray(codes)
+    return bool(min((values == 0).sum(), (values == 1).sum()) >= MIN_OF_A_CLASS)
+
+
+def _scores(method: str, learn: LabelledState, state: State) -> FloatArray:
+    # Small fits: more threads would only wait for each other.
+    with threadpool_limits(limits=1):
+        return fitted_calibrator(method, learn.state, learn.codes).predict(state)
+
+
+def _table(rows: LabelledState, scores: dict[str, FloatArray], tau: float) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"method": method, **_figures(rows.codes, p, tau)}
+            for method, p in {BEFORE: rows.state.p, **scores}.items()
+        ]
+    )
+
+
+def _figures(codes: npt.NDArray[np.int8], p: FloatArray, tau: float) -> dict[str, float]:
+    sure = int((metrics.confidence(p) >= tau).sum())
+    wrong = int(metrics.false_confidence(codes, p, tau).sum())
+    low, high = share_interval(wrong, sure)
+    return {
+        "rows": len(p),
+        "nll": metrics.nll(codes, p),
+        "brier": metrics.brier(codes, p),
+        "ece": metrics.ece(codes, p),
+        "confident": sure,
+        "confident_errors": wrong,
+        "rate": wrong / sure if sure else np.nan,
+        "low": low,
+        "high": high,
+    }
+
+
+def _sample(rows: LabelledState, at_most: int = MAX_ROWS) -> LabelledState:
+    n = len(rows.codes)
+    if n <= at_most:
+        return rows
+    return _take(rows, np.sort(np.random.default_rng(0).permutation(n)[:at_most]))
+
+
+def _take(rows: LabelledState, chosen: IntArray) -> LabelledState:
+    state: State = rows.state.take(chosen)
+    return LabelledState(state, rows.codes[chosen])

@@ -1,0 +1,263 @@
+"""From a finding to everything a report shows: one summary, and the rows of the review list."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from falcon_discover import progress
+from falcon_discover.curves import Curves, Finding
+from falcon_discover.exceptions import InputError
+from falcon_discover.guarantee import MissedBound, ReviewBudget
+from falcon_discover.metrics import false_confidence, review_size
+from falcon_discover.report.rows import listed, page_rows
+from falcon_discover.results import Evaluation, records
+from falcon_discover.settings import PAPER
+from falcon_discover.tables import shown
+from falcon_discover.words import percent
+
+SCHEMA_VERSION = 3
+VERSIONS = ("falcon-discover", "scikit-learn", "numpy", "pandas")
+# What each family of signals earns costs a refit per family: up to this many rows it is done.
+FEW_ROWS = 6_000
+FIRST_ROWS = 10
+
+NO_LABELS = "The labels of these rows are not known, so this cannot be measured."
+NO_MODEL = "There was no model to probe, so the stability signals that the map needs are absent."
+COSTLY = (
+    "What the ranking loses without each family of signals takes a refit per family and was left "
+    "out to save time: ask for it with --contributions, or contributions=True in Python."
+)
+
+
+@dataclass(frozen=True)
+class About:
+    """What a report says about where its finding comes from.
+
+    Parameters
+    ----------
+    name : of the data
+    target : the label column
+    rows : of the whole table, where only part of it is audited
+    how : the mode of the audit, the model, which rows
+    settings : those of the audit
+    budget : share of the rows in the review list
+    max_residual_rate : target of the guarantee, or None for what the budget may miss
+    contributions : whether to measure what each signal family earns; None if it takes little
+    identity : what identifies a row beside its number
+    """
+
+    name: str = "rows"
+    target: str | None = None
+    rows: int | None = None
+    how: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    budget: float = PAPER.main_budget
+    max_residual_rate: float | None = None
+    contributions: bool | None = None
+    identity: pd.Series | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything there is to write.
+
+    Attributes
+    ----------
+    summary : all figures, as plain dicts; documented in `docs/report-schema.md`
+    rows : the first rows of the review list, as the page shows them
+    review : the review list
+    """
+
+    summary: dict[str, Any]
+    rows: dict[str, Any]
+    review: pd.DataFrame
+    evaluation: Evaluation | None
+    missed: MissedBound | None
+    guarantee: ReviewBudget | None
+
+    @classmethod
+    def of(cls, found: Finding, about: About, *, started: float | None = None) -> Report:
+        """Measure everything a report shows.
+
+        Parameters
+        ----------
+        started : when the work on it began, by `time.perf_counter`
+        """
+        started = time.perf_counter() if started is None else started
+        progress.expect(3)
+        progress.step("report: figures")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            plain = found.review(about.budget)
+            evaluation = missed = guarantee = None
+            if found.codes is not None:
+                evaluation = found.evaluate()
+                missed = found.missed_bound(about.budget)
+                if about.max_residual_rate is not None:
+                    guarantee = found.review_budget(about.max_residual_rate)
+            parts, left_out = _parts(found, about)
+        progress.step("report: rows")
+        rows = page_rows(found, plain, about.identity)
+        review = listed(found, plain, about.identity)
+        summary = {
+            "schema_version": SCHEMA_VERSION,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "verdict": _verdict(found) if evaluation is None else evaluation.verdict(),
+            "data": {
+                "name": about.name,
+                "rows": len(found.state) if about.rows is None else about.rows,
+                "audited": len(found.state),
+                "features": len(found.table.kinds),
+                "target": about.target,
+                "classes": [_label(label) for label in found.classes],
+            },
+            "how": about.how,
+            "settings": {"tau": found.tau, "budget": about.budget, **about.settings},
+            "eligible": _eligible(found),
+            "review": _review(review, rows, about.budget, len(found.state)),
+            "evaluation": None if evaluation is None else evaluation.to_dict(),
+            "missed": None if missed is None else missed.to_dict(),
+            "guarantee": None if guarantee is None else guarantee.to_dict(),
+            "regions": records(found.regions.frame()),
+            "clusters": records(found.regions.clusters.frame()),
+            **parts,
+            "left_out": left_out,
+            "notes": list(dict.fromkeys(str(warning.message) for warning in caught)),
+            "versions": {package: version(package) for package in VERSIONS},
+            "seconds": round(time.perf_counter() - started, 2),
+        }
+        return cls(summary, rows, review, evaluation, missed, guarantee)
+
+    @property
+    def key(self) -> str:
+        """A short name of exactly this report, under which a browser keeps marks."""
+        words = json.dumps(self.summary, sort_keys=True, default=str)
+        return hashlib.sha256(words.encode()).hexdigest()[:16]
+
+
+def _parts(found: Finding, about: About) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the figures of each chart, and why some are absent."""
+    curves = Curves(found)
+    left_out: dict[str, str] = {}
+    names = ("capture", "random_band", "missed", "reliability", "signals")
+    made: dict[str, Any] = {
+        "confidence": records(curves.confidence()),
+        "regions": records(curves.regions()),
+    }
+    for name in names:
+        made[name] = records(getattr(curves, name)()) if found.codes is not None else None
+    measures: dict[str, tuple[str | None, Callable[[], Any]]] = {
+        "conflict": (_no_map(found), lambda: _conflict(found)),
+        "contributions": (
+            None if _affordable(found, about) else COSTLY,
+            lambda: _plain(found.contributions().to_dict()),
+        ),
+        "calibration": (None, lambda: curves.recalibration().to_dict()),
+    }
+    parts: dict[str, Any] = {"curves": made}
+    progress.step("report: calibration")
+    for name, (obstacle, measure) in measures.items():
+        parts[name] = None
+        reason = NO_LABELS if found.codes is None else obstacle
+        if reason is None:
+            try:
+                parts[name] = measure()
+            except InputError as error:
+                reason = f"{str(error)[0].upper()}{str(error)[1:]}"
+        if reason is not None:
+            left_out[name] = reason
+    return parts, left_out
+
+
+def _affordable(found: Finding, about: About) -> bool:
+    if about.contributions is not None:
+        return about.contributions
+    return len(found.training.source("all").codes) <= FEW_ROWS
+
+
+def _no_map(found: Finding) -> str | None:
+    """Return why there is no map of conflict, if so."""
+    if not found.state.has_stability:
+        return NO_MODEL
+    if found.codes is not None:
+        events = false_confidence(found.codes, found.state.p, found.tau)
+        if not events.any():
+            return "There is no confident error to map."
+    return None
+
+
+def _conflict(found: Finding) -> dict[str, Any]:
+    conflict = found.conflict()
+    best = conflict.best
+    return {
+        "regime": conflict.regime,
+        "words": repr(conflict),
+        "best": None if best is None else _plain(vars(best)),
+        "slices": records(conflict.frame()),
+    }
+
+
+def _eligible(found: Finding) -> dict[str, Any]:
+    """Return how many predictions are confident, what they promise, and what was wrong."""
+    inside = found.state.eligible(found.tau)
+    n = int(inside.sum())
+    sure = found.state.confidence[inside]
+    events = None
+    if found.codes is not None:
+        events = int(false_confidence(found.codes, found.state.p, found.tau).sum())
+    return {
+        "rows": n,
+        "share": n / len(inside) if len(inside) else None,
+        "mean_confidence": float(sure.mean()) if n else None,
+        "promised_errors": float((1.0 - sure).sum()),
+        "errors": events,
+    }
+
+
+def _verdict(found: Finding) -> str:
+    n = len(found.state)
+    sure = int(found.state.eligible(found.tau).sum())
+    return (
+        f"Of {n:,} predictions the model is at least {percent(found.tau)} sure of {sure:,}. "
+        "Their labels are not known: they are ranked here, not judged."
+    )
+
+
+def _review(
+    review: pd.DataFrame, rows: dict[str, Any], budget: float, audited: int
+) -> dict[str, Any]:
+    return {
+        "budget": budget,
+        "audited": audited,
+        "listed": review_size(audited, budget),
+        "shown": len(rows["rows"]),
+        "first": records(review.head(FIRST_ROWS).map(_label)),
+    }
+
+
+def _label(value: Any) -> Any:
+    """Return a value that JSON can carry: numbers and texts as they are."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if isinstance(value, int | float | str | bool) else shown(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and np.isnan(value) else value

@@ -1,0 +1,200 @@
+"""What reviewers' marks change: the observed error rate against the predicted risk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from falcon_discover.exceptions import InputError
+from falcon_discover.inference import share_interval
+from falcon_discover.metrics import surprise
+from falcon_discover.results import records
+from falcon_discover.settings import PAPER
+from falcon_discover.tables import FloatArray
+from falcon_discover.words import percent, rate
+
+MARKS = ("right", "wrong", "unsure")
+BANDS = ("highest suspicion", "middle", "lowest suspicion")
+# Smaller bands say nothing by themselves.
+MIN_BAND = 5
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What was marked, and how it compares with what was predicted.
+
+    Attributes
+    ----------
+    table : overall and by band of suspicion: rows judged, wrong ones, the observed rate and its
+        exact interval, the rate that the risk predicted, and what the model's own confidence
+        promised
+    unsure, below : marks that are not counted: unsure ones, and rows below the threshold
+    disputed : rows whose mark contradicts the known label; None where no label is known
+    tau : the threshold
+    """
+
+    table: pd.DataFrame
+    unsure: int
+    below: int
+    disputed: int | None
+    tau: float
+
+    def frame(self) -> pd.DataFrame:
+        """Return the table."""
+        return self.table.copy()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and words."""
+        return {
+            "bands": records(self.table),
+            "unsure": self.unsure,
+            "below_threshold": self.below,
+            "disputed_labels": self.disputed,
+            "tau": self.tau,
+            "words": self.words(),
+        }
+
+    def words(self) -> str:
+        """Return the finding in words."""
+        whole = self.table.iloc[0]
+        n, wrong = int(whole["rows"]), int(whole["wrong"])
+        if not n:
+            return "No confident prediction was marked right or wrong: nothing can be said yet."
+        parts = [
+            f"Of {n:,} confident predictions that were judged {wrong:,} were wrong: "
+            f"{rate(whole['observed'])}, 95 % interval {rate(whole['low'])} to "
+            f"{rate(whole['high'])}."
+        ]
+        if not np.isnan(whole["predicted"]):
+            parts.append(_against("predicted risk", whole["predicted"], whole))
+        parts.append(_against("model's own confidence", whole["promised"], whole))
+        if self.disputed is not None:
+            parts.append(
+                f"{self.disputed:,} marks contradict the label in the data: the reviewer or the "
+                "label is wrong there."
+            )
+        left = [
+            f"{count:,} {why}"
+            for count, why in (
+                (self.unsure, "unsure"),
+                (self.below, f"below the {percent(self.tau)} threshold"),
+            )
+            if count
+        ]
+        if left:
+            parts.append(f"Not counted: {', '.join(left)}.")
+        return " ".join(parts)
+
+    def __repr__(self) -> str:
+        shown = self.table.rename(columns={"low": "95 % low", "high": "95 % high"})
+        table = shown.to_string(index=False, float_format=lambda v: f"{v:.3f}", na_rep="")
+        return f"{self.words()}\n\n{table}"
+
+
+def feedback(
+    review: pd.DataFrame,
+    marks: pd.DataFrame,
+    *,
+    tau: float = PAPER.tau,
+    ranker: str = "auto",
+    severity: str = "count",
+) -> Feedback:
+    """Return what marked rows say about the predicted risk.
+
+    Parameters
+    ----------
+    review : a review list with `row`, `suspicion` and `confidence`; with `actual` and
+        `predicted` marks are compared with the known labels too
+    marks : `row` and `mark`, one of right, wrong, unsure: whether the prediction is right
+    tau, ranker, severity : of the audit; only with "auto" the suspicion is a probability
+
+    Examples
+    --------
+    >>> review = pd.DataFrame(
+    ...     {"row": [4, 9], "suspicion": [0.4, 0.2], "confidence": [0.95, 0.97]}
+    ... )
+    >>> marks = pd.DataFrame({"row": [4, 9], "mark": ["wrong", "right"]})
+    >>> found = feedback(review, marks)
+    >>> found.table[["rows", "wrong", "predicted"]].iloc[0].round(2).tolist()
+    [2.0, 1.0, 0.3]
+    """
+    known = _known(review, marks)
+    judged = known[known["mark"] != "unsure"]
+    below = judged["confidence"] < tau
+    judged = judged[~below].assign(wrong=lambda rows: rows["mark"] == "wrong")
+    judged = judged.assign(risk=_risk(judged, ranker, severity))
+    judged = judged.sort_values("suspicion", ascending=False, kind="stable")
+    lines = [{"band": "all", **_figures(judged)}]
+    if len(judged) >= MIN_BAND * len(BANDS):
+        parts = np.array_split(np.arange(len(judged)), len(BANDS))
+        lines += [
+            {"band": name, **_figures(judged.iloc[part])}
+            for name, part in zip(BANDS, parts, strict=True)
+        ]
+    disputed = None
+    if {"actual", "predicted"} <= set(known.columns):
+        wrong = judged["actual"].astype(str) != judged["predicted"].astype(str)
+        disputed = int((wrong != judged["wrong"]).sum())
+    return Feedback(
+        pd.DataFrame(lines), int((known["mark"] == "unsure").sum()), int(below.sum()), disputed, tau
+    )
+
+
+def _known(review: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
+    for column in ("row", "mark"):
+        if column not in marks.columns:
+            raise InputError(
+                f"the marks lack the column {column!r}: download them from the report."
+            )
+    given = marks.assign(mark=marks["mark"].astype(str).str.strip().str.lower())
+    strange = given.loc[~given["mark"].isin(MARKS), "mark"]
+    if len(strange):
+        raise InputError(
+            f"the marks hold {strange.iloc[0]!r} in row {given['row'][strange.index[0]]}: use "
+            f"one of {', '.join(MARKS)}."
+        )
+    repeated = given["row"][given["row"].duplicated()]
+    if len(repeated):
+        raise InputError(f"row {repeated.iloc[0]} is marked more than once: keep one mark.")
+    lost = given["row"][~given["row"].isin(review["row"])]
+    if len(lost):
+        raise InputError(
+            f"row {lost.iloc[0]} is marked but not in the review list: are the marks of another "
+            "audit?"
+        )
+    return review.merge(given[["row", "mark"]], on="row")
+
+
+def _risk(rows: pd.DataFrame, ranker: str, severity: str) -> FloatArray:
+    """Return the predicted probability of a confident error; NaN where it was not estimated."""
+    suspicion = rows["suspicion"].to_numpy(dtype=np.float64)
+    if ranker != "auto":
+        return np.full(len(rows), np.nan)
+    if severity == "surprise":
+        return np.asarray(suspicion / surprise(rows["confidence"].to_numpy()))
+    return suspicion
+
+
+def _figures(rows: pd.DataFrame) -> dict[str, float]:
+    n, wrong = len(rows), int(rows["wrong"].sum())
+    low, high = share_interval(wrong, n)
+    return {
+        "rows": n,
+        "wrong": wrong,
+        "observed": wrong / n if n else np.nan,
+        "low": low,
+        "high": high,
+        "predicted": float(rows["risk"].mean()) if n else np.nan,
+        "promised": float((1.0 - rows["confidence"]).mean()) if n else np.nan,
+    }
+
+
+def _against(what: str, claimed: float, seen: pd.Series) -> str:
+    if claimed < seen["low"]:
+        return f"The {what} said {rate(claimed)}: too low."
+    if claimed > seen["high"]:
+        return f"The {what} said {rate(claimed)}: too high."
+    return f"The {what} said {rate(claimed)}, which the marks do not contradict."

@@ -1,0 +1,98 @@
+"""What a report says, section by section; HTML and Markdown render the same sections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from markupsafe import Markup
+
+Summary = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of words and numbers, as shown."""
+
+    caption: str
+    header: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+
+    @classmethod
+    def of(cls, caption: str, columns: Mapping[str, Sequence[str]]) -> Grid:
+        """Return a table from its columns."""
+        return cls(caption, tuple(columns), list(zip(*columns.values(), strict=True)))
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart with its text alternative and its numbers."""
+
+    key: str
+    title: str
+    words: str
+    svg: Markup
+    grid: Grid
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A region: its words, its figures in words, and its bar."""
+
+    words: str
+    figures: str
+    svg: Markup
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report.
+
+    Attributes
+    ----------
+    short : the title as a link
+    lead : paragraphs
+    bars : regions with their bars
+    figures, grids : charts, and tables without one
+    points : a list of remarks
+    """
+
+    key: str
+    title: str
+    short: str
+    lead: list[str] = field(default_factory=list)
+    bars: list[Bar] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+    grids: list[Grid] = field(default_factory=list)
+    points: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A headline figure."""
+
+    value: str
+    words: str
+
+
+def lines(statement: str) -> list[str]:
+    r"""Return a statement's lines as paragraphs.
+
+    Examples
+    --------
+    >>> lines("One.\nTwo.")
+    ['One.', 'Two.']
+    """
+    return [line for line in statement.split("\n") if line]
+
+
+def thinned(records: Sequence[dict[str, Any]], at_most: int = 24) -> list[dict[str, Any]]:
+    """Return every so many-th record, the last included, for a table that can be read."""
+    every = -(-len(records) // at_most)
+    return [r for i, r in enumerate(records) if i % every == 0 or i == len(records) - 1]
+
+
+def column(records: Iterable[dict[str, Any]], words: Any, *keys: str) -> list[str]:
+    """Return a column of a table: the words of one or more fields of each record."""
+    return [words(*(record[key] for key in keys)) for record in records]

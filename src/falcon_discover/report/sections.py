@@ -1,0 +1,210 @@
+"""The first sections of a report: the verdict, the review list, where errors gather."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from falcon_discover.report.charts import conflict_chart, region_bar
+from falcon_discover.report.format import count, interval, number, share, text, undefined
+from falcon_discover.report.page import Bar, Figure, Grid, Section, Summary, Tile, column, lines
+from falcon_discover.words import percent, rate
+
+CONFLICT_NAMES = {
+    "support": "support",
+    "label_agreement": "label agreement",
+    "mean_drift": "mean drift",
+    "label_inconsistency": "share of flips",
+}
+
+
+def tiles(summary: Summary) -> list[Tile]:
+    """Return the headline figures."""
+    sure, tau = summary["eligible"], summary["settings"]["tau"]
+    found = [
+        Tile(count(summary["data"]["audited"]), "predictions audited"),
+        Tile(count(sure["rows"]), f"at least {percent(tau)} sure ({share(sure['share'], 0)})"),
+    ]
+    if summary["evaluation"] is None:
+        listed = summary["review"]["listed"]
+        return [*found, Tile(count(listed), "listed for review")]
+    wrong = sure["errors"]
+    usual = f" ({rate(wrong / sure['rows'])} of them)" if sure["rows"] and wrong else ""
+    found.append(Tile(count(wrong), f"of those wrong: confident errors{usual}"))
+    own = own_captures(summary)
+    if own and wrong:
+        last = own[-1]
+        found.append(
+            Tile(
+                share(last["capture"], 0),
+                f"of them found by reviewing the top {percent(last['budget'])} "
+                f"(95 % interval {interval(last['capture_low'], last['capture_high'], 0)})",
+            )
+        )
+    return found
+
+
+def own_captures(summary: Summary) -> list[dict[str, Any]]:
+    """Return what the ranker in question finds, by budget."""
+    evaluation = summary["evaluation"]
+    return [
+        line
+        for line in evaluation["captures"]
+        if line["ranker"] == evaluation["ranker"] and line["tau"] == evaluation["tau"]
+    ]
+
+
+def review_section(summary: Summary) -> Section:
+    """Return what to review first."""
+    review = summary["review"]
+    lead = [
+        f"The {count(review['listed'])} most suspicious of {count(review['audited'])} predictions "
+        f"({percent(review['budget'])}), the most suspicious first."
+    ]
+    if review["shown"] < review["listed"]:
+        lead.append(
+            f"This page carries the first {count(review['shown'])} of them, so that it stays "
+            "small; the whole list is in review.csv and review.parquet beside it."
+        )
+    first = review["first"]
+    known = bool(first) and "actual" in first[0]
+    columns = {
+        "row": column(first, text, "row"),
+        "predicted": column(first, text, "predicted"),
+        **({"label": column(first, text, "actual")} if known else {}),
+        "confidence": column(first, share, "confidence"),
+        "suspicion": column(first, number, "suspicion"),
+        "why": [text(line["reason"], 400) for line in first],
+    }
+    return Section(
+        "review",
+        "What to review first",
+        "Review first",
+        lead,
+        grids=[Grid.of(f"The first {len(first)} rows of the review list", columns)],
+    )
+
+
+def regions_section(summary: Summary) -> Section:
+    """Return where errors gather: regions in words, and the map of conflict."""
+    rows = summary["curves"]["regions"]
+    told = [r for r in rows if r["kind"] == "all" or r["confirmed"]]
+    doubtful = [r for r in rows if r["kind"] != "all" and not r["confirmed"]]
+    usual = next((r["rate"] for r in told if r["kind"] == "all"), None)
+    scale = max([r["high"] for r in told if not undefined(r["high"])] + [0.01])
+    bars = [
+        Bar(text(r["rule"], 400), _figures(r), region_bar(r, scale, usual, f"region-{i}"))
+        for i, r in enumerate(told)
+        if len(told) > 1 or r["kind"] == "all"
+    ]
+    lead = [_lead(told, summary)]
+    grids = [_region_grid("Regions in words", told)] if told else []
+    points = []
+    if doubtful:
+        points.append(
+            f"{len(doubtful)} more found on one half of the rows did not hold on the others and "
+            f"should not be acted on: {'; '.join(text(r['rule'], 200) for r in doubtful)}."
+        )
+    figures = []
+    conflict = summary["conflict"]
+    if conflict is not None and conflict["slices"]:
+        figures.append(conflict_figure(conflict))
+        points += lines(conflict["words"])[:1]
+    elif "conflict" in summary["left_out"]:
+        points.append(f"Conflict map: {summary['left_out']['conflict']}")
+    title = "Where errors gather"
+    return Section("regions", title, "Where", lead, bars, figures, grids, points)
+
+
+def _lead(told: list[dict[str, Any]], summary: Summary) -> str:
+    beyond = [r for r in told if r["kind"] == "beyond confidence"]
+    foreseen = [r for r in told if r["kind"] == "foreseen"]
+    if not told or len(told) == 1:
+        return (
+            "No region in words holds more confident errors than chance explains: what was found "
+            "on one half of the rows did not hold on the other."
+            if summary["evaluation"] is not None
+            else "The regions were found on the rows of the fit."
+        )
+    parts = []
+    if beyond:
+        parts.append(
+            f"In {_regions(len(beyond))} there are more confident errors than the model's own "
+            "confidence admits."
+        )
+    if foreseen:
+        parts.append(
+            f"In {_regions(len(foreseen))} confident errors are frequent, much as the model's own "
+            "confidence there foresees."
+        )
+    return (
+        f"{' '.join(parts)} Each was found on one half of the labelled rows and confirmed on rows "
+        "it was not found on. The dashed mark is the rate of all confident predictions."
+    )
+
+
+def _regions(n: int) -> str:
+    return "one region" if n == 1 else f"{n} regions"
+
+
+def _figures(region: dict[str, Any]) -> str:
+    if not region["eligible"]:
+        return "no confident prediction here"
+    words = (
+        f"{count(region['events'])} of {count(region['eligible'])} confident predictions wrong: "
+        f"{share(region['rate'])} (95 % interval {interval(region['low'], region['high'])})"
+    )
+    if region["kind"] == "all" or undefined(region["lift"]):
+        return words
+    kind = "beyond confidence" if region["kind"] == "beyond confidence" else "foreseen"
+    return (
+        f"{words}, {region['lift']:.1f} times the usual rate; {region['expected']:.1f} expected "
+        f"at their confidence ({kind})"
+    )
+
+
+def _region_grid(caption: str, rows: list[dict[str, Any]]) -> Grid:
+    return Grid.of(
+        caption,
+        {
+            "region": [text(r["rule"], 400) for r in rows],
+            "kind": column(rows, str, "kind"),
+            "confident": column(rows, count, "eligible"),
+            "wrong": column(rows, count, "events"),
+            "rate": column(rows, share, "rate"),
+            "95 % interval": column(rows, interval, "low", "high"),
+            "expected": column(rows, lambda v: number(v, 1), "expected"),
+        },
+    )
+
+
+def conflict_figure(conflict: dict[str, Any]) -> Figure:
+    """Return the map of conflict for the pair of signals with the best slice."""
+    best, slices = conflict["best"], conflict["slices"]
+    pair = (best or slices[0])["evidence"], (best or slices[0])["instability"]
+    shown = [s for s in slices if (s["evidence"], s["instability"]) == pair]
+    evidence, instability = (CONFLICT_NAMES[name] for name in pair)
+    words = (
+        f"Each cell holds the confident predictions with {evidence} at most and {instability} at "
+        "least the values at its sides: by how many percentage points they are wrong more often "
+        "than all confident predictions, and how many are wrong. Bold: the 95 % interval is above "
+        "0."
+    )
+    if best is not None:
+        words += (
+            f" Framed, the best: {count(best['events'])} of {count(best['rows'])} wrong, "
+            f"{100 * best['gamma']:+.1f} points "
+            f"({100 * best['low']:+.1f} to {100 * best['high']:+.1f})."
+        )
+    grid = Grid.of(
+        "Excess of confident errors",
+        {
+            f"{evidence} at most": column(shown, number, "evidence_at_most"),
+            f"{instability} at least": [f"{s['instability_at_least']:.4f}" for s in shown],
+            "confident": column(shown, count, "rows"),
+            "wrong": column(shown, count, "events"),
+            "excess, points": [f"{100 * s['gamma']:+.1f}" for s in shown],
+            "95 % interval": [f"{100 * s['low']:+.1f} to {100 * s['high']:+.1f}" for s in shown],
+        },
+    )
+    title = "Discrepancy map: weak evidence meets unstable scores"
+    return Figure("conflict", title, words, conflict_chart(shown, best, words), grid)

@@ -1,0 +1,47 @@
+"""A report as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from falcon_discover.exceptions import InputError
+from falcon_discover.files import summary_json, write_results, write_text
+from falcon_discover.report.build import Report
+from falcon_discover.report.render import html, markdown
+
+PAGE, TEXT = "report.html", "report.md"
+WRITERS: dict[str, Callable[[Report], str]] = {
+    ".html": html,
+    ".md": markdown,
+    ".json": lambda report: summary_json(report.summary),
+}
+
+
+def write_folder(report: Report, folder: Path) -> list[Path]:
+    """Write the page, Markdown, the summary and the review list into a folder."""
+    texts = {PAGE: html(report), TEXT: markdown(report)}
+    return write_results(folder, report.review, report.summary, texts)
+
+
+def check_target(path: Path) -> None:
+    """Raise if a report cannot be written as what the path's ending names."""
+    if path.suffix and path.suffix not in WRITERS and not path.is_dir():
+        raise InputError(
+            f"{path} has the ending {path.suffix!r}: a report is written to a folder, or to a "
+            f"file ending in {', '.join(WRITERS)}."
+        )
+
+
+def write(report: Report, path: Path) -> Path:
+    """Write a report and return where it is.
+
+    Parameters
+    ----------
+    path : a folder for all files, or one file ending in .html, .md or .json
+    """
+    check_target(path)
+    if path.suffix in WRITERS and not path.is_dir():
+        return write_text(path, WRITERS[path.suffix](report))
+    write_folder(report, path)
+    return path / PAGE
