@@ -1,66 +1,171 @@
-"""Time of the state for Adult's test rows as a multiple of its floor.
+"""Time of the state as a multiple of its floor, and against plain loops.
 
-    python benchmarks/state_floor.py
+    OMP_WAIT_POLICY=passive python benchmarks/state_floor.py [--table adult ...] [--repeats 5]
 
-The floor is what cannot be avoided: the base model's own prediction of as many mixed rows, in
-stacks of the same size, and one exact nearest-neighbour search. Both are timed in turn within
-one run, and the smallest of the repeats is taken, since other work on the machine only adds.
+The floor is what cannot be avoided: the base model's own prediction of the mixed rows, in stacks
+of the same size, and one exact search for the 25 nearest rows by the faster of scikit-learn and
+faiss (where installed). There are two plain loops, both with `NearestNeighbors` and the same
+float32 rows: one over neighbours and lambdas, with one `predict_proba` of all rows for each, and
+one over rows as well, timed on a few rows and scaled. All are timed in turn within one run,
+and the smallest of the repeats is taken, since other work on the machine only adds. It adds more
+to what takes longer, so the same ratio is also given in processor seconds of all threads.
+Nomao must be there (`FALCON_DISCOVER_DATA`). Results: `results/performance/state_floor.csv`.
 """
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.neighbors import NearestNeighbors
 
-from falcon_discover import PAPER, FalconDiscover, datasets
+from falcon_discover import PAPER, backbones, datasets
 from falcon_discover.audit import paper_split
-from falcon_discover.signals.state import STACK_ROWS
-from falcon_discover.tables import Table
+from falcon_discover.crossfit import fit_backbone
+from falcon_discover.mixing import Probe, neighbour_rows, stacked_mixes
+from falcon_discover.search import FaissFlat, ScikitLearn, faiss
+from falcon_discover.signals.reference import Reference
+from falcon_discover.signals.state import STACK_ROWS, Measure
+from falcon_discover.tables import Labels, Table
+from falcon_discover.view import TransformedView
+from synthetic import wide_table
 
-REPEATS = 5
+TABLES = ("adult", "nomao", "synthetic")
+BACKBONES = ("xgboost", "hist_gradient_boosting")
+K, M = PAPER.n_neighbors, PAPER.n_mix_neighbors
+LOOPED_ROWS = 30
+OUT = Path(__file__).parents[1] / "results" / "performance" / "state_floor.csv"
 
 
-def seconds(work: Callable[[], Any]) -> float:
-    start = time.perf_counter()
+def seconds(work: Callable[[], Any]) -> tuple[float, float]:
+    """Return seconds and processor seconds."""
+    start, used = time.perf_counter(), time.process_time()
     work()
-    return time.perf_counter() - start
+    return time.perf_counter() - start, time.process_time() - used
+
+
+class Case:
+    """A table and a fitted model: the state of its test rows, its floor and the plain loops."""
+
+    def __init__(self, name: str, backbone: str) -> None:
+        X, y = wide_table(130_000, 50) if name == "synthetic" else datasets.load(name)
+        labels = Labels.from_input(y)
+        train, _, test = paper_split(labels.codes, PAPER.seeds[0])
+        table, codes = Table.from_input(X), labels.codes[train]
+        self.test = table.take(test)
+        view = TransformedView(backbones.candidate(backbone).dtype).fit(table.take(train))
+        rows = view.transform(table.take(train))
+        self.model = fit_backbone(backbone, rows, codes, seed=0, n_jobs=-1)
+        p = self.model.predict_proba(rows)[:, 1]
+        probe = Probe(self.model, 1, view)
+        self.reference = Reference.build(table.take(train), codes, p, probe, n_jobs=-1)
+        self.known = self.reference.coordinates
+        self.rows = view.transform(table.take(test))
+        self.near = self.reference.index.query(self.rows, K).rows
+        self.searches: dict[str, Any] = {"scikit-learn": ScikitLearn(self.known, -1)}
+        if faiss is not None:
+            self.searches["faiss"] = FaissFlat(self.known)
+        step = STACK_ROWS // (M * len(PAPER.mix))
+        self.stacks = [
+            self.mixed(slice(start, start + step)) for start in range(0, len(test), step)
+        ]
+
+    def mixed(self, part: slice) -> Any:
+        """Return the mixes of some rows."""
+        rows, near = self.rows[part], self.near[part, :M]
+        none = np.zeros(len(rows), np.uint64), np.zeros(near.size, np.uint64)
+        return stacked_mixes(rows, neighbour_rows(self.known, near), PAPER.mix, *none, 0)
+
+    def state(self, extended: bool) -> None:
+        """Measure the paper's ten signals, or all."""
+        Measure().state(self.test, self.reference, extended=extended)
+
+    def predictions(self) -> None:
+        """Predict the mixes."""
+        for stack in self.stacks:
+            self.model.predict_proba(stack)
+
+    def plain_loop(self) -> None:
+        """Loop over neighbours and lambdas."""
+        search = NearestNeighbors(n_neighbors=K).fit(self.known)
+        near = search.kneighbors(self.rows, return_distance=False)
+        for j in range(M):
+            step = self.known[near[:, j]] - self.rows
+            for weight in PAPER.mix:
+                self.model.predict_proba(self.rows + np.float32(weight) * step)
+
+    def loop_over_rows(self) -> None:
+        """Loop over rows, neighbours and lambdas."""
+        search = NearestNeighbors(n_neighbors=K).fit(self.known)
+        rows = self.rows[:LOOPED_ROWS]
+        near = search.kneighbors(rows, return_distance=False)
+        for row, others in zip(rows, near, strict=True):
+            for j in others[:M]:
+                for weight in PAPER.mix:
+                    mixed = row + np.float32(weight) * (self.known[j] - row)
+                    self.model.predict_proba(mixed[None, :])
+
+
+def measure(name: str, backbone: str, repeats: int) -> dict[str, Any]:
+    case = Case(name, backbone)
+    jobs: dict[str, Callable[[], None]] = {
+        "state": lambda: case.state(extended=False),
+        "predicting": case.predictions,
+        **{
+            f"search, {which}": lambda search=search: search.nearest(case.rows, K)
+            for which, search in case.searches.items()
+        },
+        "extended state": lambda: case.state(extended=True),
+        "plain loop": case.plain_loop,
+    }
+    times = [{name: seconds(job) for name, job in jobs.items()} for _ in range(repeats)]
+    best = {name: min(run[name][0] for run in times) for name in jobs}
+    used = {name: min(run[name][1] for run in times) for name in jobs}
+    fastest = min(case.searches, key=lambda which: best[f"search, {which}"])
+    searching = best[f"search, {fastest}"]
+    floor = best["predicting"] + searching
+    looped = seconds(case.loop_over_rows)[0] / LOOPED_ROWS * len(case.rows)
+    return {
+        "table": name,
+        "backbone": backbone,
+        "reference_rows": len(case.known),
+        "rows": len(case.rows),
+        "coordinates": case.known.shape[1],
+        "predicting": best["predicting"],
+        "searching": searching,
+        "search": fastest,
+        "state": best["state"],
+        "over_floor": best["state"] / floor,
+        "over_floor_cpu": used["state"] / (used["predicting"] + used[f"search, {fastest}"]),
+        "extended_over_floor": best["extended state"] / floor,
+        "plain_loop_over_state": best["plain loop"] / best["state"],
+        "row_loop_over_state": looped / best["state"],
+    }
 
 
 def main() -> None:
-    X, y = datasets.load("adult")
-    seed = PAPER.seeds[0]
-    train, _, test = paper_split(y, seed)
-    falcon = FalconDiscover("xgboost", random_state=seed, n_jobs=-1)
-    falcon.fit(X.iloc[train], y.iloc[train])
-    view, model = falcon.model_[0], falcon.model_[-1]
-    reference = view.transform(Table.from_input(X.iloc[train]))
-    rows = view.transform(Table.from_input(X.iloc[test]))
-    per_row = PAPER.n_mix_neighbors * len(PAPER.mix)
-    stacked = np.repeat(rows, per_row, axis=0)
-    search = NearestNeighbors(n_neighbors=PAPER.n_neighbors, algorithm="brute").fit(reference)
-
-    def predict() -> None:
-        for start in range(0, len(stacked), STACK_ROWS):
-            model.predict_proba(stacked[start : start + STACK_ROWS])
-
-    times = [
-        (
-            seconds(lambda: falcon.transform(X.iloc[test])),
-            seconds(predict),
-            seconds(lambda: search.kneighbors(rows)),
-        )
-        for _ in range(REPEATS)
-    ]
-    state, predicting, searching = np.min(times, axis=0)
-    print(
-        f"state of {len(test):,} rows: {state / (predicting + searching):.2f} x its floor "
-        f"({state:.2f} s against {predicting:.2f} s predicting {len(stacked):,} mixed rows "
-        f"+ {searching:.2f} s searching {len(reference):,} reference rows)"
-    )
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--table", action="append", choices=TABLES)
+    parser.add_argument("--backbone", action="append", choices=BACKBONES)
+    parser.add_argument("--repeats", type=int, default=5)
+    options = parser.parse_args()
+    measured = []
+    for name in options.table or TABLES:
+        for backbone in options.backbone or BACKBONES:
+            measured.append(measure(name, backbone, options.repeats))
+            print(measured[-1], flush=True)
+    found = pd.DataFrame(measured)
+    OUT.parent.mkdir(exist_ok=True)
+    if OUT.exists():
+        keys = ["table", "backbone"]
+        found = pd.concat([found, pd.read_csv(OUT)]).drop_duplicates(keys).sort_values(keys)
+    found.to_csv(OUT, index=False, float_format="%.4g")
+    print(found.to_string(index=False, float_format=lambda value: f"{value:.3g}"))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
 from xgboost import XGBClassifier
 
+from conftest import awkward_table
 from falcon_discover import FalconDiscover, InputError
 from falcon_discover.tables import Table
 from falcon_discover.view import TransformedView
@@ -149,3 +150,19 @@ def test_content_hashes_do_not_depend_on_the_library_or_the_place(every_kind):
     np.testing.assert_array_equal(
         plain.take(np.array([5, 2])).row_hashes(), plain.row_hashes()[[5, 2]]
     )
+
+
+@pytest.mark.filterwarnings("ignore:Found unknown categories")
+@pytest.mark.parametrize("kept", [slice(None), ["kind", "id", "yes"], ["steps", "gap", "when"]])
+def test_the_view_gives_what_its_encoder_gives_to_the_last_bit(kept):
+    X, _ = awkward_table(300, seed=0)
+    # More values than fit: the rare ones share a coordinate.
+    X["id"] = [f"i{i}" for i in range(300)]
+    X["yes"], X["nothing"] = X["steps"] > 1, np.nan
+    X["when"] = pd.date_range("2020-01-01", periods=300)
+    new = X.copy()
+    new.loc[:5, "kind"], new.loc[6:9, "kind"], new.loc[10:12, "id"] = "unknown", None, None
+    X, new = X.loc[:, kept], new.loc[:, kept]
+    view = TransformedView().fit(X)
+    expected = view.encoder_.transform(Table.from_input(new, view.kinds_).frame)
+    assert view.transform(new).tobytes() == np.ascontiguousarray(expected, np.float32).tobytes()

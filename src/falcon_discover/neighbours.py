@@ -20,6 +20,8 @@ from falcon_discover.search import Search, searches
 
 # Extra candidates fetched per query, so that most ties at rank k are settled without a full scan.
 TIE_MARGIN = 7
+# Share of rows left open that is scanned at once; for more, another search is asked before.
+FEW_OPEN = 0.05
 # Rows whose candidates are measured at once: the differences stay in the processor's cache.
 MEASURED_ROWS = 32
 
@@ -102,8 +104,8 @@ class NeighbourIndex:
             near, far, settled = self._nearest(search, asked, k)
             positions[still_open], distances[still_open] = near, far
             still_open = still_open[~settled]
-            if not len(still_open):
-                return
+            if len(still_open) <= FEW_OPEN * len(rows):
+                break
         self._settle_ties(rows, still_open, k, positions, distances)
 
     def _nearest(
@@ -145,13 +147,16 @@ class NeighbourIndex:
 
     def _within(self, rows: Float32Array, reach: Float32Array) -> BoolArray:
         """Return which reference rows may be as near as `reach`, a few too many."""
-        error = (rows.shape[1] + 2) * 2.0**-24
-        own = np.einsum("ij,ij->i", rows, rows)[:, None]
-        # What overflows single precision may be near.
+        # The shortcut |x|^2 - 2xy + |y|^2 loses digits in proportion to the norms: so much less.
+        kept = np.float32(1 - 4 * (rows.shape[1] + 2) * 2.0**-24)
         with np.errstate(over="ignore", invalid="ignore"):
-            squares = self._norms - 2 * (rows @ self.reference.T) + own
-            lost = np.float32(4 * error) * (self._norms + own)
-            return ~(squares - lost > _widened(reach)[:, None])
+            own = np.einsum("ij,ij->i", rows, rows)
+            limits = (_widened(reach) - own * kept).astype(np.float32)
+            squares = (-2 * rows) @ self.reference.T
+            squares += self._norms * kept
+        # What overflows single precision may be near.
+        limits[~np.isfinite(limits)] = np.inf
+        return np.asarray(~((squares > limits[:, None]) & (squares < np.inf)))
 
     @cached_property
     def _norms(self) -> Float32Array:

@@ -81,12 +81,36 @@ class TransformedView(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> npt.NDArray[Any]:
         """Return the rows of `X` in transformed space."""
         table = X if isinstance(X, Table) else Table.from_input(X, self.kinds_)
-        # Unseen categories are zeros by design; `warn_unseen` tells the user once.
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Found unknown categories")
-            coordinates = self.encoder_.transform(table.frame)
-        rounded = np.ascontiguousarray(coordinates, dtype=np.float32)
+        rounded = np.concatenate(
+            [self._numbers(table.frame), self._categories(table.frame)], axis=1, dtype=np.float32
+        )
         return rounded.astype(self.dtype, copy=False)
+
+    # What `encoder_.transform` gives, to the last bit; its checks of every text take several times
+    # as long.
+    def _numbers(self, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
+        names = [name for name in self.kinds_ if name not in self.values_]
+        values = np.empty((len(frame), len(names)))
+        for position, name in enumerate(names):
+            values[:, position] = frame[name].to_numpy(np.float64)
+        if names:
+            imputer, scaler = self.encoder_.named_transformers_["numbers"]
+            np.copyto(values, imputer.statistics_, where=np.isnan(values))
+            values -= scaler.mean_
+            values /= scaler.scale_
+        return values
+
+    def _categories(self, frame: pd.DataFrame) -> npt.NDArray[np.float32]:
+        blocks = [np.empty((len(frame), 0), dtype=np.float32)]
+        names = [name for name in self.kinds_ if name in self.values_]
+        if names:
+            imputer, encoder = self.encoder_.named_transformers_["categories"]
+            rare = getattr(encoder, "infrequent_categories_", [None] * len(names))
+            fitted = zip(encoder.categories_, rare, imputer.statistics_, strict=True)
+            blocks += [
+                _one_hot(frame[name], *known) for name, known in zip(names, fitted, strict=True)
+            ]
+        return np.concatenate(blocks, axis=1)
 
     def warn_odd_columns(self, table: Table) -> None:
         """Warn about columns that cannot tell rows apart, or only in part."""
@@ -115,6 +139,20 @@ class TransformedView(TransformerMixin, BaseEstimator):
                     f"column {name!r} has {len(unseen)} value(s) that were not there in fit "
                     f"({unseen[0]!r}) in {rows} row(s): they do not count in distances."
                 )
+
+
+def _one_hot(
+    column: pd.Series, categories: Any, rare: Any, most_frequent: Any
+) -> npt.NDArray[np.float32]:
+    """Return a coordinate per category, the rare ones in one; all 0 where it is unknown."""
+    pooled = set() if rare is None else set(rare)
+    places = {value: place for place, value in enumerate(c for c in categories if c not in pooled)}
+    width = len(places) + bool(pooled)
+    places |= dict.fromkeys(pooled, len(places))
+    codes, values = pd.factorize(column)
+    # The last place of `where` belongs to missing values, whose code is -1.
+    where = np.array([places.get(value, width) for value in [*values, most_frequent]])
+    return np.eye(width + 1, width, dtype=np.float32)[where[codes]]
 
 
 def _warn(message: str) -> None:

@@ -155,21 +155,40 @@ class Measure:
         if neighbours is not None:
             self._check_neighbours(neighbours, len(table), len(reference), extended)
         step = self._chunk_rows(table, reference)
-        starts = range(0, len(table), step)
-        progress.expect(len(starts))
-        chunks = []
-        for start in starts:
-            progress.step(f"state of {len(table):,} rows")
-            part = slice(start, start + step)
+        progress.expect(-(-len(table) // step))
+        chunks: list[State] = []
+        # Encoding and searching have a price per call: each is done for several stacks at once,
+        # which take less memory than the mixes of one.
+        for part in _slices(len(table), step * max(1, self._mixes_per_row(reference) // 2)):
+            rows = _rows(table, part)
+            coordinates = reference.view.transform(rows)
+            if neighbours is None:
+                wanted = max(self.n_neighbors, self.n_mix_neighbors)
+                near = reference.index.query(coordinates, wanted, by_class=extended)
+            else:
+                near = neighbours[part]
             known = None if p is None else p[part]
-            rows = table if len(table) <= step else table.take(part)
-            near = None if neighbours is None else neighbours[part]
-            chunks.append(self._chunk(rows, reference, known, extended, near))
+            for stack in _slices(len(rows), step):
+                progress.step(f"state of {len(table):,} rows")
+                chunks.append(
+                    self._chunk(
+                        # Rows in our own view are mixed there: the table is not looked at again.
+                        rows if reference.hashes is None else _rows(rows, stack),
+                        reference,
+                        None if known is None else known[stack],
+                        extended,
+                        coordinates[stack],
+                        near[stack],
+                    )
+                )
         return chunks[0] if len(chunks) == 1 else State.concat(chunks)
+
+    def _mixes_per_row(self, reference: Reference) -> int:
+        return 1 if reference.probe is None else self.n_mix_neighbors * len(self.mix)
 
     def _chunk_rows(self, table: Table, reference: Reference) -> int:
         width = max(reference.coordinates.shape[1], len(table.kinds))
-        per_row = self.n_mix_neighbors * len(self.mix) if reference.probe is not None else 1
+        per_row = self._mixes_per_row(reference)
         # Three stacks live at once: the neighbours, the mixes, and the model's own copy.
         fits = rows_within_budget(3 * 8 * width * per_row, at_most=STACK_ROWS)
         return max(1, min(fits, STACK_ROWS // per_row))
@@ -192,18 +211,15 @@ class Measure:
         reference: Reference,
         p: FloatArray | None,
         extended: bool,
-        near: Neighbours | None,
+        coordinates: npt.NDArray[np.float32],
+        near: Neighbours,
     ) -> State:
-        coordinates = reference.view.transform(table)
         model = reference.probe
         encoded = None
         if model is not None:
             encoded = coordinates if model.view is reference.view else model.encode(table)
             p = model.predict(encoded)
         assert p is not None
-        if near is None:
-            wanted = max(self.n_neighbors, self.n_mix_neighbors)
-            near = reference.index.query(coordinates, wanted, by_class=extended)
         columns = certainty_signals(p)
         columns["support"] = reference.support.score(coordinates)
         columns |= agreement_signals(
@@ -251,7 +267,7 @@ class Measure:
     ) -> npt.NDArray[np.float64]:
         if reference.hashes is None:
             # Our own view has no gaps and no text: nothing in it is ever switched.
-            own, others = np.zeros(len(table), np.uint64), np.zeros(near.size, np.uint64)
+            own, others = np.zeros(len(near), np.uint64), np.zeros(near.size, np.uint64)
         else:
             own, others = table.row_hashes(), reference.hashes[near.ravel()]
         neighbours = neighbour_rows(reference.encoded, near)
@@ -298,3 +314,11 @@ class Measure:
         fold = np.repeat(np.arange(len(order)), [len(rows) for rows in order])
         stacked = replace(State.concat(parts), fold=fold)
         return stacked.take(np.argsort(np.concatenate(order), kind="stable"))
+
+
+def _rows(table: Table, part: slice) -> Table:
+    return table if part == slice(0, len(table)) else table.take(part)
+
+
+def _slices(length: int, step: int) -> list[slice]:
+    return [slice(start, min(start + step, length)) for start in range(0, length, step)]
