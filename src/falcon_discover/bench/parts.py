@@ -12,7 +12,7 @@ from pathlib import Path
 
 from falcon_discover.bench import actions, plan, scoring, states
 from falcon_discover.bench.loading import Study
-from falcon_discover.bench.run import Executor, paper_runs, planned, run_all
+from falcon_discover.bench.run import Executor, Spread, paper_runs, planned, run_all
 from falcon_discover.bench.store import RunKey, Store
 from falcon_discover.exceptions import InputError
 from falcon_discover.settings import PAPER
@@ -27,49 +27,59 @@ class Done:
     left: int
 
 
-Part = Callable[[Path, Sequence[str], Sequence[int], Sequence[str], int], Done]
+@dataclass(frozen=True)
+class Means:
+    """What runs are done with: threads of a run, and who does them (None for this process)."""
+
+    n_jobs: int
+    spread: Spread | None = None
 
 
-def _run(store: Store, keys: list[RunKey], one: Executor) -> Done:
-    finished = run_all(store, keys, one)
+Part = Callable[[Path, Sequence[str], Sequence[int], Sequence[str], Means], Done]
+
+
+def _run(store: Store, keys: list[RunKey], one: Executor, means: Means) -> Done:
+    finished = run_all(store, keys, one, means.spread)
     return Done(finished, len(keys), sum(not store.done(key) for key in keys))
 
 
 def paper(
-    folder: Path, names: Sequence[str], seeds: Sequence[int], chosen: Sequence[str], n_jobs: int
+    folder: Path, names: Sequence[str], seeds: Sequence[int], chosen: Sequence[str], means: Means
 ) -> Done:
     """Do the runs of the paper's own study."""
     keys = planned(names, seeds, chosen or plan.BACKBONES)
-    return _run(Store(folder, plan.settings()), keys, paper_runs(n_jobs))
+    return _run(Store(folder, plan.settings()), keys, paper_runs(means.n_jobs), means)
 
 
 def measured(
-    folder: Path, names: Sequence[str], seeds: Sequence[int], chosen: Sequence[str], n_jobs: int
+    folder: Path, names: Sequence[str], seeds: Sequence[int], chosen: Sequence[str], means: Means
 ) -> Done:
     """Measure the states that rankers learn from."""
     store = Store(folder / plan.STATES, states.settings())
     keys = beyond_keys(folder, names, seeds, chosen)
-    return _run(store, keys, lambda key: states.measure_states(key, n_jobs))
+    n_jobs = means.n_jobs
+    return _run(store, keys, lambda key: states.measure_states(key, n_jobs), means)
 
 
 def ranked(
-    folder: Path, names: Sequence[str], seeds: Sequence[int], chosen: Sequence[str], n_jobs: int
+    folder: Path, names: Sequence[str], seeds: Sequence[int], chosen: Sequence[str], means: Means
 ) -> Done:
     """Fit the rankers on the stored states."""
     known = Store(folder / plan.STATES, states.settings())
     store = Store(folder / plan.RANKERS, scoring.settings())
     keys = [key for key in beyond_keys(folder, names, seeds, chosen) if known.done(key)]
-    return _run(store, keys, scoring.scorer(known))
+    return _run(store, keys, scoring.scorer(known), means)
 
 
 def acted(
-    folder: Path, names: Sequence[str], seeds: Sequence[int], chosen: Sequence[str], n_jobs: int
+    folder: Path, names: Sequence[str], seeds: Sequence[int], chosen: Sequence[str], means: Means
 ) -> Done:
     """Find regions and fit calibrators, for each split's selected backbone."""
     known = Store(folder / plan.STATES, states.settings())
     store = Store(folder / plan.ACTIONS, actions.settings())
     keys = planned(names, seeds, chosen) if chosen else selected_keys(folder, names, seeds)
-    return _run(store, [key for key in keys if known.done(key)], actions.actor(known))
+    keys = [key for key in keys if known.done(key)]
+    return _run(store, keys, actions.actor(known), means)
 
 
 PARTS: dict[str, Part] = {

@@ -11,8 +11,8 @@ from __future__ import annotations
 import platform
 import resource
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
@@ -213,6 +213,9 @@ def planned(names: Iterable[str], seeds: Iterable[int], chosen: Iterable[str]) -
 
 
 Executor = Callable[[RunKey], tuple[dict[str, pd.DataFrame], dict[str, Any]]]
+Finished = tuple[RunKey, dict[str, pd.DataFrame], dict[str, Any]]
+# Does runs somewhere else and yields each when it is finished.
+Spread = Callable[[Executor, Sequence[RunKey]], Iterator[Finished]]
 
 
 def paper_runs(n_jobs: int) -> Executor:
@@ -229,14 +232,26 @@ def paper_runs(n_jobs: int) -> Executor:
     return one
 
 
-def run_all(store: Store, keys: list[RunKey], one: Executor) -> int:
+def run_all(store: Store, keys: list[RunKey], one: Executor, spread: Spread | None = None) -> int:
     """Do the runs that are not done and return how many were done here.
 
     A run that another process works on is left to it.
+
+    Parameters
+    ----------
+    spread : who does the runs, such as a cluster; None for this process
     """
     todo = [key for key in keys if not store.done(key)]
     progress.expect(len(todo))
     finished = 0
+    if spread is not None:
+        with ExitStack() as claims:
+            claimed = [key for key in todo if claims.enter_context(store.claim(key))]
+            for key, tables, report in spread(one, claimed):
+                progress.step(str(key))
+                store.write(key, tables, report)
+                finished += 1
+        return finished
     for key in todo:
         progress.step(str(key))
         with store.claim(key) as mine:

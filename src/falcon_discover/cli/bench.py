@@ -10,7 +10,7 @@ import typer
 
 from falcon_discover import progress
 from falcon_discover.bench import plan
-from falcon_discover.cli.common import Jobs, command
+from falcon_discover.cli.common import EngineName, Jobs, Scheduler, Workers, command, is_dask
 from falcon_discover.exceptions import InputError
 from falcon_discover.settings import PAPER
 
@@ -45,18 +45,27 @@ def run(
         ),
     ] = None,
     jobs: Jobs = -1,
+    engine: EngineName = "local",
+    scheduler: Scheduler = None,
+    workers: Workers = 2,
 ) -> None:
     """Fit every candidate on every split; may be interrupted and started again."""
     from joblib import effective_n_jobs
 
-    from falcon_discover.bench.parts import PARTS
+    from falcon_discover.bench.parts import PARTS, Means
 
+    means = Means(effective_n_jobs(jobs))
+    if is_dask(engine, scheduler):
+        from falcon_discover.bench.cluster import dask_runs
+
+        # A worker has one core; the others have theirs.
+        means = Means(1, dask_runs(scheduler, workers=workers))
     names = _known(dataset, (*plan.DATASETS, "miniboone"), "data set") or list(plan.DATASETS)
     chosen = _known(backbone, plan.BACKBONES, "backbone")
     seeds = seed or list(PAPER.seeds)
     for name in _known(part, tuple(PARTS), "part") or PARTS:
         with progress.logged():
-            done = PARTS[name](store, names, seeds, chosen, effective_n_jobs(jobs))
+            done = PARTS[name](store, names, seeds, chosen, means)
         typer.echo(
             f"{name}: {done.finished} run(s) done now, {done.planned - done.left} of "
             f"{done.planned} in {store}"

@@ -11,12 +11,19 @@ from typing import Annotated, Any
 import typer
 
 from falcon_discover import progress
-from falcon_discover.cli.common import AsJson, Jobs, Quiet, command
-from falcon_discover.exceptions import InputError
+from falcon_discover.cli.common import (
+    AsJson,
+    EngineName,
+    Jobs,
+    Quiet,
+    Scheduler,
+    Workers,
+    command,
+    is_dask,
+)
 
 Saved = Annotated[Path, typer.Argument(help="Audit that FalconDiscover.save wrote.")]
 resumable = functools.partial(command, kept="finished parts are kept, the same command goes on")
-ENGINES = ("local", "dask")
 SHOWN_NOTES = 5
 
 
@@ -77,11 +84,9 @@ def score(
     identity: Annotated[
         str | None, typer.Option("--id", help="Column that identifies a row; else file and row.")
     ] = None,
-    engine: Annotated[str, typer.Option(help="local or dask.")] = "local",
-    scheduler: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler; without it one is started.")
-    ] = None,
-    workers: Annotated[int, typer.Option(help="Processes of a Dask cluster started here.")] = 2,
+    engine: EngineName = "local",
+    scheduler: Scheduler = None,
+    workers: Workers = 2,
     part_rows: Annotated[int, typer.Option(help="Rows per output file.")] = 100_000,
     trust: Annotated[
         list[str] | None, typer.Option(help="Type in the audit to trust; may be repeated.")
@@ -95,19 +100,10 @@ def score(
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     from falcon_discover.engines import run
 
-    if engine not in ENGINES:
-        raise InputError(f"--engine is {engine!r}: choose one of {', '.join(ENGINES)}.")
-    if scheduler is not None and engine != "dask":
-        raise InputError("--scheduler belongs to --engine dask.")
     trusted = trust or []
-    if engine == "dask":
-        try:
-            from falcon_discover.engines.cluster import dask_engine
-        except ImportError as error:
-            raise InputError(
-                "--engine dask needs a package that is not installed: "
-                "pip install 'falcon-discover[dask]'."
-            ) from error
+    if is_dask(engine, scheduler):
+        from falcon_discover.engines.cluster import dask_engine
+
         chosen = dask_engine(scheduler, workers=workers, trusted=trusted)
     else:
         chosen = run.local(trusted=trusted, n_jobs=jobs)

@@ -2,6 +2,7 @@
 
 Every worker gets the saved audit once and loads it once. Results come back to the process that
 started the run, which alone writes files. A part whose worker dies is scored again elsewhere.
+`client` and `results` do the same for the runs of the benchmark (`bench/cluster.py`).
 Dask's processes exchange pickles: use clusters on networks that you trust.
 """
 
@@ -9,10 +10,11 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import dask
 from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin, as_completed, get_worker
@@ -30,8 +32,10 @@ CONNECT_SECONDS = 6
 AHEAD = 2
 # A part that brings down this many workers is given up.
 ATTEMPTS = 4
-# One part at a time in a process: limits on threads and on warnings hold for the whole process.
-_ONE_AT_A_TIME = threading.Lock()
+# One task at a time in a process: limits on threads and on warnings hold for the whole process.
+ONE_AT_A_TIME = threading.Lock()
+
+Item = TypeVar("Item")
 
 
 def dask_engine(
@@ -49,13 +53,18 @@ def dask_engine(
     """
     if scheduler is not None:
         # Said at once, not after the audit was loaded.
-        _check_reachable(scheduler)
+        check_reachable(scheduler)
 
     def run(audit: bytes, parts: Sequence[Part], identity: str | None) -> Iterator[Scored]:
         if not parts:
             return
-        with _client(scheduler, workers) as client:
-            yield from _scored(client, audit, parts, identity, tuple(trusted))
+        with client(scheduler, workers) as cluster:
+            cluster.register_plugin(LoadedAudit(audit, tuple(trusted)))
+            given_up = (
+                "a part was given up: several workers died on it, perhaps for lack of memory. "
+                "Use smaller parts or more memory per worker; finished parts are kept."
+            )
+            yield from results(cluster, partial(_score_on_worker, identity), parts, given_up)
 
     return run
 
@@ -74,42 +83,45 @@ class LoadedAudit(WorkerPlugin):
         worker.falcon_discover_audit = load(self.data, trusted=self.trusted, n_jobs=1)
 
 
-def _score_on_worker(part: Part, identity: str | None) -> Scored:
-    with _ONE_AT_A_TIME, progress.silent():
+def _score_on_worker(identity: str | None, part: Part) -> Scored:
+    with ONE_AT_A_TIME, progress.silent():
         return score_part(get_worker().falcon_discover_audit, part, identity)
 
 
-def _scored(
-    client: Any, audit: bytes, parts: Sequence[Part], identity: str | None, trusted: tuple[str, ...]
-) -> Iterator[Scored]:
-    client.register_plugin(LoadedAudit(audit, trusted))
-    threads = sum(client.nthreads().values())
+def results(
+    cluster: Any, task: Callable[[Item], Any], items: Iterable[Item], given_up: str
+) -> Iterator[Any]:
+    """Yield what a task returns for each item, in the order in which they are done.
+
+    Parameters
+    ----------
+    cluster : what `client` gave
+    given_up : what to say of an item that brought down several workers
+    """
+    threads = sum(cluster.nthreads().values())
     if not threads:
         raise InputError("the Dask cluster has no worker: start some, then run again.")
-    waiting = iter(parts)
+    waiting = iter(items)
 
     def submitted(count: int) -> list[Any]:
-        chosen = islice(waiting, count)
-        # Not pure: the same part of another run must not be answered from memory.
-        return [client.submit(_score_on_worker, part, identity, pure=False) for part in chosen]
+        # Not pure: the same item of another run must not be answered from memory.
+        return [cluster.submit(task, item, pure=False) for item in islice(waiting, count)]
 
     finished = as_completed(submitted(AHEAD * threads))
     for future in finished:
         try:
-            scored: Scored = future.result()
+            result = future.result()
         except KilledWorker as error:
-            raise InputError(
-                "a part was given up: several workers died on it, perhaps for lack of memory. "
-                "Use smaller parts or more memory per worker; finished parts are kept."
-            ) from error
+            raise InputError(given_up) from error
         future.release()
         for more in submitted(1):
             finished.add(more)
-        yield scored
+        yield result
 
 
 @contextmanager
-def _client(scheduler: str | None, workers: int) -> Iterator[Any]:
+def client(scheduler: str | None, workers: int) -> Iterator[Any]:
+    """Connect to a scheduler, or start worker processes here for the time of the block."""
     settings = {
         "distributed.scheduler.allowed-failures": ATTEMPTS - 1,
         "distributed.comm.timeouts.connect": f"{CONNECT_SECONDS}s",
@@ -120,19 +132,19 @@ def _client(scheduler: str | None, workers: int) -> Iterator[Any]:
                 LocalCluster(
                     n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None
                 ) as cluster,
-                Client(cluster) as client,
+                Client(cluster) as connected,
             ):
-                yield client
+                yield connected
             return
         try:
-            client = Client(scheduler, timeout=CONNECT_SECONDS)
+            connected = Client(scheduler, timeout=CONNECT_SECONDS)
         except Exception as error:  # whoever answers there may say anything
             raise _no_scheduler(scheduler, error) from error
-        with client:
-            yield client
+        with connected:
+            yield connected
 
 
-def _check_reachable(scheduler: str) -> None:
+def check_reachable(scheduler: str) -> None:
     """Raise if nobody is there, or somebody who does not greet as a scheduler does.
 
     Dask itself waits for the greeting for ever.
