@@ -23,9 +23,14 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 
 # Figures that take minutes rather than seconds.
-bench: $(VENV)/.dev
+# alibi needs an environment of its own: make bench ALIBI_PYTHON=path/to/its/python
+bench: export OMP_WAIT_POLICY = passive
+bench: $(VENV)/.peers
 	$(BIN)/python benchmarks/adult.py
 	$(BIN)/python benchmarks/state_floor.py
+	$(BIN)/python benchmarks/peers.py $(if $(ALIBI_PYTHON),--alibi-python $(ALIBI_PYTHON))
+	$(BIN)/python benchmarks/fit_memory.py
+	$(BIN)/python benchmarks/sizing.py
 	$(BIN)/python benchmarks/auto_cost.py
 	$(BIN)/python benchmarks/saved_reference.py
 	$(BIN)/python benchmarks/scale.py
@@ -47,6 +52,10 @@ $(VENV)/.demo: $(VENV)/bin/python pyproject.toml constraints.txt
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(PIP) --editable '.[dev]'
 	touch $@ $(VENV)/.demo
+
+$(VENV)/.peers: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) --editable '.[dev,peers]'
+	touch $@ $(VENV)/.dev $(VENV)/.demo
 
 $(VENV)/.docs: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(PIP) --editable '.[docs]'

@@ -33,18 +33,18 @@ REPEATED_UP_TO = 100_000
 OUT = Path(__file__).parents[1] / "results" / "scale.csv"
 
 
-def table(rows: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
+def table(rows: int, seed: int, columns: int = COLUMNS) -> tuple[pd.DataFrame, np.ndarray]:
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(rows, COLUMNS))
+    X = rng.normal(size=(rows, columns))
     odds = 2.0 * X[:, 0] - 1.5 * X[:, 1] + X[:, 2] * X[:, 3] + np.abs(X[:, 4]) + X[:, 5] ** 2 - 2
     y = rng.uniform(size=rows) < 1 / (1 + np.exp(-2 * odds))
-    return pd.DataFrame(X, columns=[f"c{i:02d}" for i in range(COLUMNS)]), y.astype(int)
+    return pd.DataFrame(X, columns=[f"c{i:02d}" for i in range(columns)]), y.astype(int)
 
 
-def write(path: Path, rows: int) -> None:
+def write(path: Path, rows: int, columns: int = COLUMNS) -> None:
     writer = None
     for number, start in enumerate(range(0, rows, CHUNK)):
-        X, _ = table(min(CHUNK, rows - start), seed=1000 + number)
+        X, _ = table(min(CHUNK, rows - start), seed=1000 + number, columns=columns)
         chunk = pa.Table.from_pandas(X, preserve_index=False)
         writer = writer or pq.ParquetWriter(path, chunk.schema)
         writer.write_table(chunk)
