@@ -26,6 +26,7 @@ ROOMS = (
     "tables",
     "view",
     "datasets",
+    "search",
     "neighbours",
     "mixing",
     "backbones",

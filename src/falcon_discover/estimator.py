@@ -87,6 +87,8 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
     candidates_ : out-of-fold AUROC of every backbone that was tried
     discovery_ : `Discovery` of the rows given to `fit`
     regions_ : `RegionSet` found on them
+    neighbour_recall_ : share of the nearest reference rows that are found; 1.0 unless there are a
+        million or more of them
 
     Examples
     --------
@@ -213,6 +215,12 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
         """
         table = self._new_rows(X)
         return signal_frame(self._state(table, extended=False), table.index)
+
+    @property
+    def neighbour_recall_(self) -> float:
+        """Share of the nearest reference rows that are found: 1.0 unless there are very many."""
+        check_is_fitted(self)
+        return float(getattr(self._reference, "recall", 1.0))
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Return the names of the signals."""

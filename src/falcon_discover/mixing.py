@@ -33,6 +33,8 @@ from falcon_discover.view import TransformedView
 
 FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
 UInt64Array = npt.NDArray[np.uint64]
+# Mixes written at once: the block stays in the processor's cache until it is complete.
+BLOCK_CELLS = 32_768
 
 
 @dataclass(frozen=True)
@@ -167,19 +169,23 @@ def _mix_array(
 ) -> npt.NDArray[Any]:
     dtype = np.float32 if rows.dtype == np.float32 else np.float64
     n, width = rows.shape
-    start: Any = rows.astype(dtype, copy=False)[:, None, :]
-    step: Any = neighbours.reshape(n, -1, width).astype(dtype, copy=False) - start
-    mixed = np.empty((n, step.shape[1], len(lambdas), width), dtype=dtype)
-    for i, weight in enumerate(lambdas.astype(dtype)):
-        np.multiply(step, weight, out=mixed[:, :, i])
-        mixed[:, :, i] += start
+    m = len(neighbours) // max(n, 1)
+    start: Any = rows.astype(dtype, copy=False)[:, None, None, :]
+    there: Any = neighbours.astype(dtype, copy=False).reshape(n, m, 1, width)
+    mixed = np.empty((n, m, len(lambdas), width), dtype=dtype)
+    weights = lambdas.astype(dtype)[:, None]
+    block = max(1, BLOCK_CELLS // max(mixed[:1].size, 1))
+    for first in range(0, n, block):
+        part = slice(first, first + block)
+        np.multiply(there[part] - start[part], weights, out=mixed[part])
+        mixed[part] += start[part]
     stack = mixed.reshape(-1, width)
     # A mix with a missing value is missing; one that is missing on one side only must switch.
-    half_missing = np.isnan(step).any(axis=(0, 1))
+    half_missing = np.isnan(rows).any(axis=0) | np.isnan(neighbours).any(axis=0)
     for column in np.flatnonzero(half_missing):
         stack[:, column] = _switch_missing(
             stack[:, column],
-            np.repeat(rows[:, column], step.shape[1] * len(lambdas)),
+            np.repeat(rows[:, column], m * len(lambdas)),
             np.repeat(neighbours[:, column], len(lambdas)),
             switch.draw(int(column)),
         )

@@ -3,6 +3,8 @@
 Distances are Euclidean between float32 coordinates. They are accumulated in float64 and
 compared at float32 precision; rows at the same distance are taken in reference order. So the
 answer does not depend on the number of threads, on chunk sizes, or on the search algorithm.
+The exception is an inverted file (`search.INVERTED_FILE_FROM` rows and more, with faiss): its
+`recall` says how many of the nearest rows it finds.
 """
 
 from __future__ import annotations
@@ -13,12 +15,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 from sklearn import get_config
-from sklearn.neighbors import NearestNeighbors
 
-# scikit-learn's k-d tree is faster than brute force only on narrow tables.
-KD_TREE_MAX_WIDTH = 8
+from falcon_discover.search import Search, searches
+
 # Extra candidates fetched per query, so that most ties at rank k are settled without a full scan.
 TIE_MARGIN = 7
+# Rows whose candidates are measured at once: the differences stay in the processor's cache.
+MEASURED_ROWS = 32
 
 Float32Array = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.intp]
@@ -51,9 +54,17 @@ class Neighbours:
     distances: Float32Array
     class_distances: Float32Array | None = None
 
+    def __getitem__(self, part: slice) -> Neighbours:
+        by_class = None if self.class_distances is None else self.class_distances[part]
+        return Neighbours(self.rows[part], self.distances[part], by_class)
+
 
 class NeighbourIndex:
-    """Exact nearest-neighbour search among fixed reference rows.
+    """Nearest-neighbour search among fixed reference rows.
+
+    Attributes
+    ----------
+    recall : share of the nearest rows that are found, 1.0 unless there are very many
 
     Examples
     --------
@@ -64,10 +75,8 @@ class NeighbourIndex:
 
     def __init__(self, reference: Float32Array, n_jobs: int | None = None) -> None:
         self.reference = np.ascontiguousarray(reference, dtype=np.float32)
-        narrow = self.reference.shape[1] <= KD_TREE_MAX_WIDTH
-        self._search = NearestNeighbors(
-            algorithm="kd_tree" if narrow else "brute", n_jobs=n_jobs
-        ).fit(self.reference)
+        self._searches = searches(self.reference, n_jobs)
+        self.recall = min(search.recall for search in self._searches)
 
     def __len__(self) -> int:
         return len(self.reference)
@@ -76,48 +85,44 @@ class NeighbourIndex:
         """Return the `k` nearest reference rows of each row (fewer if there are fewer)."""
         rows = np.ascontiguousarray(rows, dtype=np.float32)
         k = min(k, len(self))
-        wanted = min(k + TIE_MARGIN, len(self))
         positions = np.empty((len(rows), k), dtype=np.intp)
         distances = np.empty((len(rows), k), dtype=np.float32)
-        step = rows_within_budget(wanted * rows.shape[1] * 24, at_most=len(rows))
+        step = rows_within_budget((k + TIE_MARGIN) * 64, at_most=len(rows))
         for start in range(0, len(rows), step):
             part = slice(start, start + step)
-            self._query_part(rows[part], k, wanted, positions[part], distances[part])
+            self._query_part(rows[part], k, positions[part], distances[part])
         return Neighbours(positions, distances)
 
     def _query_part(
-        self, rows: Float32Array, k: int, wanted: int, positions: IntArray, distances: Float32Array
+        self, rows: Float32Array, k: int, positions: IntArray, distances: Float32Array
     ) -> None:
-        roughly, candidates = self._search.kneighbors(rows, n_neighbors=wanted)
-        positions[:] = candidates[:, :k]
-        distances[:] = roughly[:, :k]
-        doubtful = np.flatnonzero(self._order_is_open(rows, roughly))
-        if not len(doubtful):
-            return
-        # Sorting by position first makes the stable sort by distance break ties by position.
-        close = np.sort(candidates[doubtful], axis=1)
-        exact = self._distances(rows[doubtful], close)
-        order = np.argsort(exact, axis=1, kind="stable")
-        ranked = np.take_along_axis(exact, order, axis=1)
-        positions[doubtful] = np.take_along_axis(close, order, axis=1)[:, :k]
-        distances[doubtful] = ranked[:, :k]
-        if wanted == len(self):
-            return
-        # The candidates may end inside a group of ties: others of it were never seen.
-        open_ended = doubtful[ranked[:, k - 1] >= ranked[:, -1]]
-        self._settle_ties(rows, open_ended, k, positions, distances)
+        still_open = np.arange(len(rows))
+        for search in self._searches:
+            asked = rows if len(still_open) == len(rows) else rows[still_open]
+            near, far, settled = self._nearest(search, asked, k)
+            positions[still_open], distances[still_open] = near, far
+            still_open = still_open[~settled]
+            if not len(still_open):
+                return
+        self._settle_ties(rows, still_open, k, positions, distances)
 
-    def _order_is_open(self, rows: Float32Array, roughly: npt.NDArray[np.float64]) -> BoolArray:
-        """Return for which rows the search's own distances do not settle the order.
-
-        The search may lose digits in proportion to the squared norms, and distances that are
-        equal at float32 precision are ties. Rows that may have a duplicate are settled too, so
-        that its distance is exactly 0.
-        """
-        squares = roughly**2
-        loss = _lost_digits(rows, squares)
-        duplicates = squares[:, 0] <= 1e-9 + loss[:, 0]
-        return _near_ties(squares, loss) | duplicates
+    def _nearest(
+        self, search: Search, rows: Float32Array, k: int
+    ) -> tuple[IntArray, Float32Array, BoolArray]:
+        """Return a search's candidates, measured and ranked, and for which rows that is final."""
+        wanted = min(k + TIE_MARGIN, len(self))
+        squares, candidates = search.nearest(rows, wanted)
+        near, far = _ordered(candidates, _exact_distances(self.reference, rows, candidates))
+        near, far = near[:, :k], far[:, :k]
+        if wanted == len(self) or not search.complete:
+            return near, far, np.ones(len(rows), dtype=bool)
+        # Any other row y has a squared distance of at least `beyond`: the search has it at the
+        # last candidate's or further, and its error is at most error * (|x| + |y|)^2, where
+        # |y| is at most |x| plus the distance. Single precision may also have overflowed.
+        error = (rows.shape[1] + 2) * search.unit
+        norms = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+        beyond = (squares[:, -1] - 8 * error * norms) / (1 + 2 * error)
+        return near, far, (_widened(far[:, -1]) < beyond) & np.isfinite(beyond)
 
     def _settle_ties(
         self,
@@ -128,29 +133,29 @@ class NeighbourIndex:
         distances: Float32Array,
     ) -> None:
         """Rank all reference rows as near as the k-th candidate."""
-        if not len(which):
-            return
-        reference = self.reference.astype(np.float64)
-        norms = np.einsum("ij,ij->i", reference, reference)
-        step = rows_within_budget(len(self) * 24, at_most=len(which))
+        step = rows_within_budget(len(self) * 16, at_most=len(which))
         for start in range(0, len(which), step):
             block = which[start : start + step]
-            query = rows[block].astype(np.float64)
-            own = np.einsum("ij,ij->i", query, query)
-            squares = norms[None, :] - 2.0 * (query @ reference.T) + own[:, None]
-            # The shortcut above loses digits in proportion to the norms: widen by that much,
-            # and by the rounding of distances to float32.
-            reach = distances[block, -1].astype(np.float64) ** 2 * (1 + 1e-6)
-            slack = 1e-13 * (own[:, None] + norms[None, :]) * reference.shape[1]
-            near = squares <= reach[:, None] + slack
+            near = self._within(rows[block], distances[block, -1])
             for i, row in enumerate(block):
                 close = np.flatnonzero(near[i])
-                exact = self._distances(rows[row : row + 1], close[None, :])[0]
+                exact = _exact_distances(self.reference, rows[row : row + 1], close[None, :])[0]
                 first = np.argsort(exact, kind="stable")[:k]
                 positions[row], distances[row] = close[first], exact[first]
 
-    def _distances(self, rows: Float32Array, candidates: IntArray) -> Float32Array:
-        return _exact_distances(self.reference, rows, candidates)
+    def _within(self, rows: Float32Array, reach: Float32Array) -> BoolArray:
+        """Return which reference rows may be as near as `reach`, a few too many."""
+        error = (rows.shape[1] + 2) * 2.0**-24
+        own = np.einsum("ij,ij->i", rows, rows)[:, None]
+        # What overflows single precision may be near.
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = self._norms - 2 * (rows @ self.reference.T) + own
+            lost = np.float32(4 * error) * (self._norms + own)
+            return ~(squares - lost > _widened(reach)[:, None])
+
+    @cached_property
+    def _norms(self) -> Float32Array:
+        return np.einsum("ij,ij->i", self.reference, self.reference)
 
 
 class LabelledIndex:
@@ -187,6 +192,11 @@ class LabelledIndex:
     def __len__(self) -> int:
         return len(self.reference)
 
+    @property
+    def recall(self) -> float:
+        """Share of the nearest rows that are found, 1.0 unless there are very many."""
+        return min(index.recall for index in self._classes if index is not None)
+
     @cached_property
     def _all(self) -> NeighbourIndex:
         return NeighbourIndex(self.reference, self._n_jobs)
@@ -208,14 +218,6 @@ class LabelledIndex:
         near, far = np.concatenate(positions, axis=1), np.concatenate(distances, axis=1)
         k = min(k, len(self))
         near, far = _ordered(near, far)
-        # Rows of two classes at the same distance: their distances must be rounded alike.
-        squares = far.astype(np.float64) ** 2
-        doubtful = np.flatnonzero(_near_ties(squares, _lost_digits(rows, squares)))
-        step = rows_within_budget(near.shape[1] * rows.shape[1] * 24, at_most=max(len(rows), 1))
-        for start in range(0, len(doubtful), step):
-            part = doubtful[start : start + step]
-            exact = _exact_distances(self.reference, rows[part], near[part])
-            near[part], far[part] = _ordered(near[part], exact)
         return Neighbours(near[:, :k].copy(), far[:, :k].copy(), by_class)
 
 
@@ -225,19 +227,18 @@ def _ordered(positions: IntArray, distances: Float32Array) -> tuple[IntArray, Fl
     return np.take_along_axis(positions, order, 1), np.take_along_axis(distances, order, 1)
 
 
-def _lost_digits(rows: Float32Array, squares: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    norms = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)[:, None]
-    return np.asarray(1e-12 * (norms + squares))
-
-
-def _near_ties(squares: npt.NDArray[np.float64], loss: npt.NDArray[np.float64]) -> BoolArray:
-    """Return which rows have two candidates that are equally far at float32 precision."""
-    ties = np.diff(squares, axis=1) <= 5e-7 * squares[:, 1:] + loss[:, 1:]
-    return np.asarray(ties.any(axis=1))
+def _widened(distances: Float32Array) -> npt.NDArray[np.float64]:
+    """Return squares of distances, or more: below are all that round to such a distance."""
+    return distances.astype(np.float64) ** 2 * (1 + 1e-6)
 
 
 def _exact_distances(
     reference: Float32Array, rows: Float32Array, candidates: IntArray
 ) -> Float32Array:
-    gaps = reference[candidates].astype(np.float64) - rows[:, None, :]
-    return np.sqrt(np.einsum("ijk,ijk->ij", gaps, gaps)).astype(np.float32)
+    exact = np.empty(candidates.shape, dtype=np.float32)
+    for start in range(0, len(rows), MEASURED_ROWS):
+        part = slice(start, start + MEASURED_ROWS)
+        gaps = reference.take(candidates[part], axis=0).astype(np.float64)
+        gaps -= rows[part, None, :]
+        exact[part] = np.sqrt(np.einsum("ijk,ijk->ij", gaps, gaps))
+    return exact

@@ -58,7 +58,9 @@ def _rows(manifest: dict[str, Any]) -> str:
     checked = about["validation_rows"]
     also = f", and {checked:,} validation rows by their signals" if checked else ""
     share = "all" if about["kept"] == "full" else "a sample"
-    return f"{share}, {about['rows']:,} of {about['of']:,}, with their values and labels{also}"
+    words = f"{share}, {about['rows']:,} of {about['of']:,}, with their values and labels{also}"
+    recall = about.get("recall", 1.0)
+    return words if recall == 1 else f"{words}; {recall:.1%} of the nearest are found"
 
 
 def _size(count: int) -> str:

@@ -168,6 +168,7 @@ def _store_rows(
         "rows": len(kept),
         "validation_rows": len(kept_checked),
         "encoded": layout,
+        "recall": reference.recall,
     }
     measure = falcon._measure
     manifest["measure"] = {

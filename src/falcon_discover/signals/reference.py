@@ -39,6 +39,11 @@ class Reference:
         """The reference rows in our own transformed view."""
         return self.index.reference
 
+    @property
+    def recall(self) -> float:
+        """Share of the nearest rows that the search finds: 1.0 unless there are very many."""
+        return self.index.recall
+
     @classmethod
     def build(
         cls,

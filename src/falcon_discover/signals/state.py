@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover import progress
+from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import confidence
 from falcon_discover.mixing import Probe, neighbour_rows, stacked_mixes
 from falcon_discover.neighbours import Neighbours, rows_within_budget
@@ -140,6 +141,7 @@ class Measure:
         p: FloatArray | None = None,
         *,
         extended: bool = True,
+        neighbours: Neighbours | None = None,
     ) -> State:
         """Return the state of rows that are not among the reference rows.
 
@@ -147,7 +149,11 @@ class Measure:
         ----------
         p : the scores of the rows, where there is no model to ask
         extended : whether more than the paper's signals is wanted
+        neighbours : the nearest reference rows of each row, where somebody has searched already;
+            as many as are needed, and by class if `extended`
         """
+        if neighbours is not None:
+            self._check_neighbours(neighbours, len(table), len(reference), extended)
         step = self._chunk_rows(table, reference)
         starts = range(0, len(table), step)
         progress.expect(len(starts))
@@ -157,7 +163,8 @@ class Measure:
             part = slice(start, start + step)
             known = None if p is None else p[part]
             rows = table if len(table) <= step else table.take(part)
-            chunks.append(self._chunk(rows, reference, known, extended))
+            near = None if neighbours is None else neighbours[part]
+            chunks.append(self._chunk(rows, reference, known, extended, near))
         return chunks[0] if len(chunks) == 1 else State.concat(chunks)
 
     def _chunk_rows(self, table: Table, reference: Reference) -> int:
@@ -167,8 +174,25 @@ class Measure:
         fits = rows_within_budget(3 * 8 * width * per_row, at_most=STACK_ROWS)
         return max(1, min(fits, STACK_ROWS // per_row))
 
+    def _check_neighbours(
+        self, given: Neighbours, n_rows: int, n_reference: int, extended: bool
+    ) -> None:
+        wanted = min(max(self.n_neighbors, self.n_mix_neighbors), n_reference)
+        rows, there = given.rows.shape
+        if rows != n_rows or there < wanted:
+            raise InputError(
+                f"neighbours has {rows:,} rows of {there}: {n_rows:,} rows of {wanted} are needed."
+            )
+        if extended and given.class_distances is None:
+            raise InputError("neighbours has no class_distances: query with by_class=True.")
+
     def _chunk(
-        self, table: Table, reference: Reference, p: FloatArray | None, extended: bool
+        self,
+        table: Table,
+        reference: Reference,
+        p: FloatArray | None,
+        extended: bool,
+        near: Neighbours | None,
     ) -> State:
         coordinates = reference.view.transform(table)
         model = reference.probe
@@ -177,8 +201,9 @@ class Measure:
             encoded = coordinates if model.view is reference.view else model.encode(table)
             p = model.predict(encoded)
         assert p is not None
-        wanted = max(self.n_neighbors, self.n_mix_neighbors)
-        near = reference.index.query(coordinates, wanted, by_class=extended)
+        if near is None:
+            wanted = max(self.n_neighbors, self.n_mix_neighbors)
+            near = reference.index.query(coordinates, wanted, by_class=extended)
         columns = certainty_signals(p)
         columns["support"] = reference.support.score(coordinates)
         columns |= agreement_signals(
