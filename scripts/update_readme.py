@@ -133,8 +133,8 @@ def grid_table() -> str:
     )
     short = int((known["seeds"] < 4).sum())
     words = (
-        f"Over 7 data sets x 5 base models x 4 thresholds, {len(there)} of {len(known)} cells have "
-        f"events to judge by. `auto` is significantly above gated confidence in "
+        f"Over 7 data sets x 5 base models x 4 thresholds, {len(there)} of {len(known)} cells "
+        f"were run and have events to judge by. `auto` is significantly above gated confidence in "
         f"{int(there['significantly_above'].sum())} and significantly below it in {len(below)}"
         f"{f': {where}' if where else ''}. Mean gain {there['auroc_gain'].mean():+.3f}, lowest "
         f"{there['auroc_gain'].min():+.3f}."

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from sklearn.svm import LinearSVC
 
 from conftest import awkward_table
 from falcon_discover import DataWarning, FalconDiscover, InputError, datasets, discover
+from falcon_discover.crossfit import ONE_THREAD_CELLS, fit_candidate
 from falcon_discover.datasets import loaders
 from falcon_discover.files import write_results
 from falcon_discover.neighbours import NeighbourIndex
@@ -369,3 +371,21 @@ def test_skops_missing_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without_skops)
     with refused(r"--model needs a package that is not installed: pip install"):
         read_model(tmp_path / "m.skops")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 4])
+def test_a_large_catboost_fit_has_the_same_threads_whatever_is_asked_for(n_jobs):
+    from falcon_discover.backbones import candidate
+
+    pytest.importorskip("catboost")
+    asked = []
+
+    def make(seed, threads):
+        asked.append(threads)
+        return LogisticRegression()
+
+    known = replace(candidate("catboost"), make=make)
+    rows = np.zeros((ONE_THREAD_CELLS // 2, 2), dtype=np.float32)
+    rows[::2] = 1
+    fit_candidate(known, rows, rows[:, 0], seed=0, n_jobs=n_jobs)
+    assert asked == [2]

@@ -224,6 +224,6 @@ def test_the_summary_says_all_of_it(beyond):
     }
     text = summary(tables)
     assert "mean over 1 full data sets" in text
-    assert "16 of 40 cells have events" in text
+    assert "16 of 40 cells were run and have events" in text
     assert "significantly below in 0." in text
     assert "mean gain -0.001 over 8 splits" in text

@@ -98,6 +98,27 @@ def test_audit_of_a_model_file(folder, tmp_path):
     assert len(pd.read_parquet(tmp_path / "review.parquet")) == 80
 
 
+def test_an_audit_is_saved_and_scores_new_rows(folder, tmp_path):
+    saved = tmp_path / "audit.falcon"
+    result = run(
+        "audit", folder / "table.csv", "--target", "outcome", "--model", folder / "model.skops",
+        "--leave-out", "score", "--id", "key", "--out", tmp_path / "report", "--save", saved,
+    )  # fmt: skip
+    assert str(saved) in result.stdout
+    run("score", saved, folder / "table.csv", "--id", "key", "--out", tmp_path / "scores")
+    scores = pd.read_parquet(tmp_path / "scores")
+    assert len(scores) == len(pd.read_csv(folder / "table.csv"))
+    assert scores["suspicion"].between(0, 1).all()
+
+
+def test_bare_predictions_cannot_be_saved(folder, tmp_path):
+    result = run(
+        "audit", folder / "table.csv", "--target", "outcome", "--proba", "score",
+        "--out", tmp_path, "--save", tmp_path / "audit.falcon", code=1,
+    )  # fmt: skip
+    assert "--save needs a model" in result.stderr
+
+
 def test_audit_trains_a_backbone_and_lists_test_rows_of_the_file(folder, tmp_path):
     result = run(
         "audit", folder / "table.csv", "--target", "outcome", "--backbone", "logistic_regression",

@@ -62,13 +62,17 @@ class Question:
 
 @dataclass(frozen=True)
 class Audit:
-    """The review list, the figures, and what was noticed on the way."""
+    """The review list, the figures, and what was noticed on the way.
+
+    `falcon` is the fitted audit, to be saved or to score new rows; None for bare predictions.
+    """
 
     report: Report
     evaluation: Evaluation
     regions: RegionSet
     guarantee: ReviewBudget | None
     missed: MissedBound
+    falcon: FalconDiscover | None
 
     @property
     def review(self) -> pd.DataFrame:
@@ -113,18 +117,21 @@ def run(data: pd.DataFrame, question: Question, *, name: str) -> Audit:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if question.proba is not None:
+            falcon = None
             found, how = _audit_predictions(data, X, y, question)
         elif question.model is not None:
-            found, how = _audit_model(X, y, question)
+            falcon = _falcon(FrozenEstimator(question.model), question)
+            found, how = _audit_model(falcon, X, y, question)
         else:
-            found, how = _audit_backbone(X, y, question)
+            falcon = _falcon(None if question.backbone == "auto" else question.backbone, question)
+            found, how = _audit_backbone(falcon, X, y, question)
     report = Report.of(found, _about(data, question, how, name, found), started=started)
     # What was noticed during the fit comes before what was noticed when it was measured.
     noticed = [str(warning.message) for warning in caught]
     report.summary["notes"] = list(dict.fromkeys([*noticed, *report.summary["notes"]]))
     assert report.evaluation is not None
     assert report.missed is not None
-    return Audit(report, report.evaluation, found.regions, report.guarantee, report.missed)
+    return Audit(report, report.evaluation, found.regions, report.guarantee, report.missed, falcon)
 
 
 def _about(
@@ -180,14 +187,16 @@ def _audit_predictions(
     return found, how
 
 
-def _audit_model(X: pd.DataFrame, y: pd.Series, question: Question) -> Findings:
+def _audit_model(
+    falcon: FalconDiscover, X: pd.DataFrame, y: pd.Series, question: Question
+) -> Findings:
     wanted = getattr(question.model, "feature_names_in_", None)
     if wanted is not None:
         lacking = [column for column in wanted if column not in X.columns]
         if lacking:
             raise InputError(f"the model needs the column {lacking[0]!r}, which the data lack.")
         X = X[list(wanted)]
-    found = _falcon(FrozenEstimator(question.model), question).fit(X, y).examine()
+    found = falcon.fit(X, y).examine()
     how = {
         "mode": "frozen model",
         "model": type(question.model).__name__,
@@ -196,7 +205,9 @@ def _audit_model(X: pd.DataFrame, y: pd.Series, question: Question) -> Findings:
     return found, how
 
 
-def _audit_backbone(X: pd.DataFrame, y: pd.Series, question: Question) -> Findings:
+def _audit_backbone(
+    falcon: FalconDiscover, X: pd.DataFrame, y: pd.Series, question: Question
+) -> Findings:
     labels = Labels.from_input(y)
     rarest = int(np.bincount(labels.codes).min())
     if rarest < 10:
@@ -205,10 +216,7 @@ def _audit_backbone(X: pd.DataFrame, y: pd.Series, question: Question) -> Findin
             "auditing it on 20 % needs at least 10."
         )
     train, validation, test = paper_split(labels.codes, question.seed)
-    name = None if question.backbone == "auto" else question.backbone
-    falcon = _falcon(name, question).fit(
-        X.iloc[train], y.iloc[train], X_cal=X.iloc[validation], y_cal=y.iloc[validation]
-    )
+    falcon.fit(X.iloc[train], y.iloc[train], X_cal=X.iloc[validation], y_cal=y.iloc[validation])
     found = falcon.examine(X.iloc[test], y.iloc[test])
     how = {
         "mode": "backbone",

@@ -259,7 +259,8 @@ def fit_candidate(
 ) -> Any:
     """Fit a model that the library knows how to make."""
     alone = rows.size < ONE_THREAD_CELLS
-    model = candidate.make(seed, 1 if alone and candidate.spins else n_jobs)
+    threads = 1 if alone and candidate.spins else candidate.threads or n_jobs
+    model = candidate.make(seed, threads)
     with (
         # One BLAS thread: sums in another order would make the fit depend on the number of cores.
         threadpool_limits(limits=1, user_api=None if alone else "blas"),

@@ -50,8 +50,8 @@ def _grid(frame: pd.DataFrame) -> list[str]:
         for row in below.itertuples()
     )
     return [
-        f"Grid of data sets, base models and thresholds: {len(known)} of {len(frame)} cells have "
-        f"events; auto is significantly above gated confidence in "
+        f"Grid of data sets, base models and thresholds: {len(known)} of {len(frame)} cells "
+        f"were run and have events; auto is significantly above gated confidence in "
         f"{int(known['significantly_above'].sum())}, significantly below in {len(below)}"
         + (f" ({where})." if where else ".")
         + f" Mean gain {known['auroc_gain'].mean():+.3f}, lowest {known['auroc_gain'].min():+.3f}."

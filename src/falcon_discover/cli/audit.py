@@ -32,6 +32,10 @@ Earned = Annotated[
         help="Measure what each family of signals earns; by default where that takes little.",
     ),
 ]
+Saved = Annotated[
+    Path | None,
+    typer.Option("--save", help="File for the fitted audit, to score new rows with ('score')."),
+]
 Seed = Annotated[int, typer.Option(help="Seed of splits, folds and models.")]
 
 
@@ -40,6 +44,7 @@ def demo(
     out: Out = Path("falcon-report"),
     backbone: Annotated[str | None, typer.Option(help="Base model to train and audit.")] = None,
     contributions: Earned = None,
+    save: Saved = None,
     seed: Seed = PAPER.seeds[0],
     jobs: Jobs = -1,
     as_json: AsJson = False,
@@ -58,7 +63,7 @@ def demo(
         seed=seed,
         n_jobs=jobs,
     )
-    _run(X.assign(target=y), question, "Adult (embedded)", out, as_json=as_json, quiet=quiet)
+    _run(X.assign(target=y), question, "Adult (embedded)", out, save, as_json=as_json, quiet=quiet)
 
 
 @command
@@ -90,6 +95,7 @@ def audit(
     severity: Severity = "count",
     max_residual_rate: ResidualRate = None,
     contributions: Earned = None,
+    save: Saved = None,
     seed: Seed = PAPER.seeds[0],
     jobs: Jobs = -1,
     as_json: AsJson = False,
@@ -104,6 +110,8 @@ def audit(
         raise InputError("--model, --proba and --backbone exclude each other: give one.")
     if positive is not None and proba is None:
         raise InputError("--positive belongs to --proba.")
+    if save is not None and proba is not None:
+        raise InputError("--save needs a model: bare predictions cannot be made for new rows.")
     table = read_table(data)
     question = Question(
         target=target,
@@ -122,11 +130,18 @@ def audit(
         seed=seed,
         n_jobs=jobs,
     )
-    _run(table, question, data.name, out, as_json=as_json, quiet=quiet)
+    _run(table, question, data.name, out, save, as_json=as_json, quiet=quiet)
 
 
 def _run(
-    table: Any, question: Question, name: str, out: Path, *, as_json: bool, quiet: bool
+    table: Any,
+    question: Question,
+    name: str,
+    out: Path,
+    save: Path | None,
+    *,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     from falcon_discover.audit import run
     from falcon_discover.report.write import PAGE, write_folder
@@ -134,12 +149,16 @@ def _run(
     with progress.shown(not quiet):
         result = run(table, question, name=name)
     paths = write_folder(result.report, out)
+    if save is not None and result.falcon is not None:
+        result.falcon.save(save)
     if as_json:
         typer.echo(json.dumps(result.summary, indent=2))
         return
     if not quiet:
         _show(result)
     typer.echo(f"Review list: {paths[0]} (also {paths[1].name}); summary: {paths[2]}")
+    if save is not None:
+        typer.echo(f"Audit, for 'falcon-discover score': {save}")
     typer.echo(f"Report: {out / PAGE}")
     if not quiet:
         typer.echo(result.evaluation.verdict())

@@ -141,7 +141,7 @@
       [has("risk") ? "risk" : "suspicion", has("risk") ? "Risk" : "Suspicion", "", risk],
       known ? ["label", "Label", "wide", tag] : null,
       ["reason", "Why", "why wide", function (row) { return make("span", { text: row.reason }); }],
-      ["", "Your mark", "", buttons]
+      ["", "Your mark", "act", buttons]
     ].filter(Boolean);
   }
 
