@@ -48,6 +48,14 @@ WORK = Path(__file__).with_name("peer_work.py")
 OUT = Path(__file__).parents[1] / "results" / "performance" / "peers.csv"
 
 
+def has_alibi(python: str) -> bool:
+    """Return whether alibi's TrustScore is there."""
+    if not Path(python).exists():
+        return False
+    words = [python, "-c", "import alibi.confidence"]
+    return subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
 def run(python: str, task: str, folder: Path) -> dict[str, Any]:
     """Do one side in a child process; its peak memory is what the system has seen."""
     process = subprocess.Popen(
@@ -158,10 +166,14 @@ def main() -> None:
     parser.add_argument("--alibi-python", help="interpreter of an environment with alibi")
     parser.add_argument("--only", action="append", choices=CASES)
     options = parser.parse_args()
+    alibi = options.alibi_python
+    if alibi is not None and not has_alibi(alibi):
+        print(f"alibi is left out: {alibi} cannot import it")
+        alibi = None
     rows = []
     for name in options.only or CASES:
         with tempfile.TemporaryDirectory() as scratch:
-            rows += CASES[name](Path(scratch), options.alibi_python)
+            rows += CASES[name](Path(scratch), alibi)
     found = pd.DataFrame(rows)
     if OUT.exists():
         known = pd.read_csv(OUT)

@@ -88,6 +88,12 @@ def measure(sizes: list[int]) -> pd.DataFrame:
     return pd.DataFrame(measured)
 
 
+def exponent(runs: pd.DataFrame, name: str) -> float:
+    """Return the exponent of growth with the rows, beyond the start of the program."""
+    start, grown = runs.iloc[0], runs.iloc[1:]
+    return float(np.polyfit(np.log(grown["rows"]), np.log(grown[name] - start[name]), 1)[0])
+
+
 def main() -> None:
     sizes = [int(float(word)) for word in sys.argv[1:]] or list(SIZES)
     measured = measure(sizes)
@@ -97,10 +103,8 @@ def main() -> None:
     measured = measured.sort_values("rows")
     measured.to_csv(OUT, index=False, float_format="%.4g")
     print(measured.to_string(index=False, float_format=lambda v: f"{v:,.2f}"))
-    start, grown = measured.iloc[0], measured.iloc[1:]
     for name in ("seconds", "cpu_seconds"):
-        exponent = np.polyfit(np.log(grown["rows"]), np.log(grown[name] - start[name]), 1)[0]
-        print(f"exponent of growth, {name}: {exponent:.3f}")
+        print(f"exponent of growth, {name}: {exponent(measured, name):.3f}")
 
 
 if __name__ == "__main__":

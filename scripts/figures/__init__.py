@@ -1,0 +1,1 @@
+"""Committed results as Markdown, a file for each group of pages."""
