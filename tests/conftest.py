@@ -3,6 +3,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+# Tests run side by side: threads that wait must not spin. Read when the libraries are loaded.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 import numpy as np
 import pandas as pd
 import pytest

@@ -6,6 +6,7 @@ once.
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -39,6 +40,9 @@ app.add_typer(data_app, name="datasets")
 def _root(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
+    # Threads that wait must not spin: on a busy machine they would take the cores from those
+    # that work. Read by the libraries when they are loaded, so it is set before.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     if version:
         typer.echo(__version__)
         raise typer.Exit

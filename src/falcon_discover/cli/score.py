@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -95,9 +94,6 @@ def score(
     quiet: Quiet = False,
 ) -> None:
     """Score files of any size; may be interrupted and started again."""
-    # Threads that wait must not spin: on a busy machine they would take the cores from those
-    # that work. Read by the libraries when they are loaded, so it is set before.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     from falcon_discover.engines import run
 
     trusted = trust or []
