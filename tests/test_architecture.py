@@ -28,6 +28,7 @@ ROOMS = (
     "datasets",
     "search",
     "neighbours",
+    "predicting",
     "mixing",
     "backbones",
     "crossfit",

@@ -54,7 +54,7 @@ def floor_table() -> str:
             f"{TABLE_NAMES[r.table]}, {r.backbone}",
             f"{r.reference_rows:,} x {r.coordinates}",
             f"{r.rows:,}",
-            f"{r.predicting:.2f} + {r.searching:.2f}",
+            f"{r.floor:.2f} ({r.searching:.2f})",
             f"{r.state:.2f}",
             f"**{r.over_floor:.2f}**",
             f"{r.over_floor_cpu:.2f}",
@@ -65,7 +65,7 @@ def floor_table() -> str:
         for r in results("performance", "state_floor.csv").itertuples()
     ]
     heads = [
-        "table, model", "reference", "rows", "floor: predicting + searching, s", "state, s",
+        "table, model", "reference", "rows", "floor (search), s", "state, s",
         "state / floor", "in processor time", "all signals / floor", "plain loop / state",
         "loop over rows / state",
     ]  # fmt: skip

@@ -12,9 +12,7 @@ when `lambda` exceeds a uniform number drawn from a hash of row, neighbour and c
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import narwhals as nw
@@ -22,16 +20,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
-from joblib import Parallel, delayed, effective_n_jobs
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from falcon_discover.exceptions import InputError
+from falcon_discover.predicting import proba
 from falcon_discover.tables import FloatArray, IntArray, Table, shown, take_rows
 from falcon_discover.view import TransformedView
 
-FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
 UInt64Array = npt.NDArray[np.uint64]
 # Mixes written at once: the block stays in the processor's cache until it is complete.
 BLOCK_CELLS = 32_768
@@ -65,36 +61,11 @@ class Probe:
 
     def predict(self, rows: Any) -> FloatArray:
         """Take such rows to positive-class scores."""
-        proba = _forest_proba if isinstance(self.classifier, FORESTS) else _proba
-        return np.asarray(proba(self.classifier, rows), dtype=np.float64)[:, self.column]
+        return proba(self.classifier, rows)[:, self.column]
 
     def score(self, table: Table) -> FloatArray:
         """Return the model's positive-class score of each row."""
         return self.predict(self.encode(table))
-
-
-def _proba(model: Any, rows: Any) -> Any:
-    return model.predict_proba(rows)
-
-
-def _forest_proba(model: Any, rows: Any) -> Any:
-    """Return a forest's probabilities, the same on any number of threads.
-
-    A forest's own threads add up the trees' votes in the order they finish, which changes the
-    last digits from call to call. Here each thread takes a block of rows and all trees.
-    """
-    threads = effective_n_jobs(model.n_jobs)
-    if threads == 1:
-        return model.predict_proba(rows)
-    alone = copy(model)
-    alone.n_jobs = 1
-    bounds = np.linspace(0, rows.shape[0], threads + 1).astype(int)
-    parts = Parallel(threads, prefer="threads")(
-        delayed(alone.predict_proba)(take_rows(rows, slice(start, stop)))
-        for start, stop in pairwise(bounds)
-        if stop > start
-    )
-    return np.concatenate(parts)
 
 
 def probe(model: Any, positive: Any) -> Probe:

@@ -9,11 +9,14 @@ The exception is an inverted file (`search.INVERTED_FILE_FROM` rows and more, wi
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+from joblib import effective_n_jobs
 from sklearn import get_config
 
 from falcon_discover.search import Search, searches
@@ -77,6 +80,7 @@ class NeighbourIndex:
 
     def __init__(self, reference: Float32Array, n_jobs: int | None = None) -> None:
         self.reference = np.ascontiguousarray(reference, dtype=np.float32)
+        self._threads = effective_n_jobs(n_jobs)
         self._searches = searches(self.reference, n_jobs)
         self.recall = min(search.recall for search in self._searches)
 
@@ -114,7 +118,7 @@ class NeighbourIndex:
         """Return a search's candidates, measured and ranked, and for which rows that is final."""
         wanted = min(k + TIE_MARGIN, len(self))
         squares, candidates = search.nearest(rows, wanted)
-        near, far = _ordered(candidates, _exact_distances(self.reference, rows, candidates))
+        near, far = _ordered(candidates, self._measured(rows, candidates))
         near, far = near[:, :k], far[:, :k]
         if wanted == len(self) or not search.complete:
             return near, far, np.ones(len(rows), dtype=bool)
@@ -125,6 +129,19 @@ class NeighbourIndex:
         norms = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
         beyond = (squares[:, -1] - 8 * error * norms) / (1 + 2 * error)
         return near, far, (_widened(far[:, -1]) < beyond) & np.isfinite(beyond)
+
+    def _measured(self, rows: Float32Array, candidates: IntArray) -> Float32Array:
+        """Return the exact distances of candidates, a share of the rows on each thread."""
+        if self._threads == 1 or len(rows) < self._threads * MEASURED_ROWS:
+            return _exact_distances(self.reference, rows, candidates)
+        bounds = np.linspace(0, len(rows), self._threads + 1).astype(int)
+        shares = [slice(*pair) for pair in pairwise(bounds)]
+        with ThreadPoolExecutor(self._threads) as pool:
+            measured = pool.map(
+                lambda share: _exact_distances(self.reference, rows[share], candidates[share]),
+                shares,
+            )
+            return np.concatenate(list(measured))
 
     def _settle_ties(
         self,
@@ -228,8 +245,16 @@ class LabelledIndex:
 
 def _ordered(positions: IntArray, distances: Float32Array) -> tuple[IntArray, Float32Array]:
     """Return candidates by distance, ties by position."""
-    order = np.lexsort((positions, distances), axis=1)
-    return np.take_along_axis(positions, order, 1), np.take_along_axis(distances, order, 1)
+    here, after = distances[:, :-1], distances[:, 1:]
+    in_order = (here < after) | ((here == after) & (positions[:, :-1] < positions[:, 1:]))
+    # A search has nearly always got the order right.
+    wrong = np.flatnonzero(~in_order.all(axis=1))
+    if len(wrong):
+        order = np.lexsort((positions[wrong], distances[wrong]), axis=1)
+        positions, distances = positions.copy(), distances.copy()
+        positions[wrong] = np.take_along_axis(positions[wrong], order, 1)
+        distances[wrong] = np.take_along_axis(distances[wrong], order, 1)
+    return positions, distances
 
 
 def _widened(distances: Float32Array) -> npt.NDArray[np.float64]:
@@ -243,7 +268,7 @@ def _exact_distances(
     exact = np.empty(candidates.shape, dtype=np.float32)
     for start in range(0, len(rows), MEASURED_ROWS):
         part = slice(start, start + MEASURED_ROWS)
-        gaps = reference.take(candidates[part], axis=0).astype(np.float64)
-        gaps -= rows[part, None, :]
+        near = reference.take(candidates[part], axis=0)
+        gaps = np.subtract(near, rows[part, None, :], dtype=np.float64)
         exact[part] = np.sqrt(np.einsum("ijk,ijk->ij", gaps, gaps))
     return exact

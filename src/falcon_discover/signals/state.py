@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,7 @@ from falcon_discover.signals.extended import (
 )
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.stability import stability_signals
-from falcon_discover.tables import BoolArray, FloatArray, IntArray, Table
+from falcon_discover.tables import BoolArray, FloatArray, IntArray, Table, take_rows
 
 SIGNALS = (
     "confidence",
@@ -42,7 +43,7 @@ SIGNALS = (
 STABILITY_SIGNALS = SIGNALS[6:]
 
 # Larger stacks of mixed rows fall out of the processor's cache without saving calls.
-STACK_ROWS = 100_000
+STACK_ROWS = 16_384
 
 Folds = Sequence[tuple[IntArray, IntArray]]
 
@@ -154,39 +155,30 @@ class Measure:
         """
         if neighbours is not None:
             self._check_neighbours(neighbours, len(table), len(reference), extended)
-        step = self._chunk_rows(table, reference)
-        progress.expect(-(-len(table) // step))
-        chunks: list[State] = []
-        # Encoding and searching have a price per call: each is done for several stacks at once,
-        # which take less memory than the mixes of one.
-        for part in _slices(len(table), step * max(1, self._mixes_per_row(reference) // 2)):
-            rows = _rows(table, part)
-            coordinates = reference.view.transform(rows)
-            if neighbours is None:
-                wanted = max(self.n_neighbors, self.n_mix_neighbors)
-                near = reference.index.query(coordinates, wanted, by_class=extended)
-            else:
-                near = neighbours[part]
-            known = None if p is None else p[part]
-            for stack in _slices(len(rows), step):
-                progress.step(f"state of {len(table):,} rows")
-                chunks.append(
-                    self._chunk(
-                        # Rows in our own view are mixed there: the table is not looked at again.
-                        rows if reference.hashes is None else _rows(rows, stack),
-                        reference,
-                        None if known is None else known[stack],
-                        extended,
-                        coordinates[stack],
-                        near[stack],
-                    )
+        stack_rows = self._stack_rows(table, reference)
+        # Encoding, searching and signals have a price per call: they are done for several stacks at
+        # once, which take less memory than the mixes of one.
+        parts = _slices(len(table), stack_rows * max(1, self._mixes_per_row(reference) // 2))
+        progress.expect(len(parts))
+        measured: list[State] = []
+        for part in parts:
+            progress.step(f"state of {len(table):,} rows")
+            measured.append(
+                self._part(
+                    table if len(parts) == 1 else table.take(part),
+                    reference,
+                    None if p is None else p[part],
+                    extended,
+                    None if neighbours is None else neighbours[part],
+                    stack_rows,
                 )
-        return chunks[0] if len(chunks) == 1 else State.concat(chunks)
+            )
+        return measured[0] if len(measured) == 1 else State.concat(measured)
 
     def _mixes_per_row(self, reference: Reference) -> int:
         return 1 if reference.probe is None else self.n_mix_neighbors * len(self.mix)
 
-    def _chunk_rows(self, table: Table, reference: Reference) -> int:
+    def _stack_rows(self, table: Table, reference: Reference) -> int:
         width = max(reference.coordinates.shape[1], len(table.kinds))
         per_row = self._mixes_per_row(reference)
         # Three stacks live at once: the neighbours, the mixes, and the model's own copy.
@@ -205,15 +197,19 @@ class Measure:
         if extended and given.class_distances is None:
             raise InputError("neighbours has no class_distances: query with by_class=True.")
 
-    def _chunk(
+    def _part(
         self,
         table: Table,
         reference: Reference,
         p: FloatArray | None,
         extended: bool,
-        coordinates: npt.NDArray[np.float32],
-        near: Neighbours,
+        near: Neighbours | None,
+        stack_rows: int,
     ) -> State:
+        coordinates = reference.view.transform(table)
+        if near is None:
+            wanted = max(self.n_neighbors, self.n_mix_neighbors)
+            near = reference.index.query(coordinates, wanted, by_class=extended)
         model = reference.probe
         encoded = None
         if model is not None:
@@ -232,8 +228,8 @@ class Measure:
         }
         p_mixed = None
         if model is not None:
-            mixes = self._mixes(table, encoded, reference, near.rows[:, : self.n_mix_neighbors])
-            p_mixed = model.predict(mixes).reshape(len(p), -1)
+            mixed_with = near.rows[:, : self.n_mix_neighbors]
+            p_mixed = self._mixed_scores(table, encoded, reference, mixed_with, stack_rows)
             columns |= stability_signals(p, p_mixed)
         if not extended:
             return State(p, pd.DataFrame(columns), pd.DataFrame(evidence))
@@ -262,16 +258,28 @@ class Measure:
             signals |= opinion_signals(decision, list(reference.opinions.models), said)
         return signals
 
-    def _mixes(
-        self, table: Table, encoded: object, reference: Reference, near: IntArray
-    ) -> npt.NDArray[np.float64]:
-        if reference.hashes is None:
-            # Our own view has no gaps and no text: nothing in it is ever switched.
-            own, others = np.zeros(len(near), np.uint64), np.zeros(near.size, np.uint64)
-        else:
-            own, others = table.row_hashes(), reference.hashes[near.ravel()]
-        neighbours = neighbour_rows(reference.encoded, near)
-        return stacked_mixes(encoded, neighbours, self.mix, own, others, self.seed)
+    def _mixed_scores(
+        self, table: Table, encoded: Any, reference: Reference, near: IntArray, stack_rows: int
+    ) -> FloatArray:
+        """Return the scores of all mixes of each row, a stack at a time."""
+        # Our own view has no gaps and no text: nothing in it is ever switched.
+        hashes = np.zeros(len(table), np.uint64)
+        others = np.zeros(near.shape, np.uint64)
+        if reference.hashes is not None:
+            hashes, others = table.row_hashes(), reference.hashes[near]
+        assert reference.probe is not None
+        scores = np.empty((len(table), near.shape[1] * len(self.mix)))
+        for rows in _slices(len(table), stack_rows):
+            mixes = stacked_mixes(
+                take_rows(encoded, rows),
+                neighbour_rows(reference.encoded, near[rows]),
+                self.mix,
+                hashes[rows],
+                others[rows].ravel(),
+                self.seed,
+            )
+            scores[rows] = reference.probe.predict(mixes).reshape(len(scores[rows]), -1)
+        return scores
 
     def cross_fitted_state(
         self,
@@ -314,10 +322,6 @@ class Measure:
         fold = np.repeat(np.arange(len(order)), [len(rows) for rows in order])
         stacked = replace(State.concat(parts), fold=fold)
         return stacked.take(np.argsort(np.concatenate(order), kind="stable"))
-
-
-def _rows(table: Table, part: slice) -> Table:
-    return table if part == slice(0, len(table)) else table.take(part)
 
 
 def _slices(length: int, step: int) -> list[slice]:
