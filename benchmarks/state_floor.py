@@ -3,8 +3,8 @@
     OMP_WAIT_POLICY=passive python benchmarks/state_floor.py [--table adult ...] [--repeats 11]
 
 The floor is what cannot be avoided: the base model's own prediction of the mixed rows, in stacks
-of the same size, and one exact search for the 25 nearest rows by the faster of scikit-learn and
-faiss (where installed). There are two plain loops, both with `NearestNeighbors` and the same
+of the same size, and one exact search for the 25 nearest rows by the fastest of scikit-learn,
+faiss and the extension for scikit-learn (where installed). There are two plain loops, both with `NearestNeighbors` and the same
 float32 rows: one over neighbours and lambdas, with one `predict_proba` of all rows for each, and
 one over rows as well, timed on a few rows and scaled. State and floor are timed in turn, and
 the median of their ratios is taken, so that other work on the machine weighs on both alike.
@@ -28,7 +28,7 @@ from falcon_discover import PAPER, backbones, datasets
 from falcon_discover.audit import paper_split
 from falcon_discover.crossfit import fit_backbone
 from falcon_discover.mixing import Probe, neighbour_rows, stacked_mixes
-from falcon_discover.search import FaissFlat, ScikitLearn, faiss
+from falcon_discover.search import FaissFlat, Intelex, ScikitLearn, faiss, intelex
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.state import STACK_ROWS, Measure
 from falcon_discover.tables import Labels, Table
@@ -71,6 +71,8 @@ class Case:
         self.searches: dict[str, Any] = {"scikit-learn": ScikitLearn(self.known, -1)}
         if faiss is not None:
             self.searches["faiss"] = FaissFlat(self.known)
+        if intelex is not None:
+            self.searches["intelex"] = Intelex(self.known, -1)
         step = STACK_ROWS // (M * len(PAPER.mix))
         self.stacks = [
             self.mixed(slice(start, start + step)) for start in range(0, len(test), step)

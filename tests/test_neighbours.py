@@ -80,16 +80,28 @@ def rough_terrain(kind):
     return reference, np.concatenate([rows, reference[:100]])
 
 
-@needs_faiss
+def only(library, monkeypatch):
+    """Search with this library alone, or with scikit-learn."""
+    for name in ("faiss", "intelex"):
+        if name != library:
+            monkeypatch.setattr(search, name, None)
+
+
+@pytest.mark.parametrize("library", ["faiss", "intelex"])
 @pytest.mark.parametrize(
     "kind", ["plain", "ties", "duplicates", "far from the origin", "overflowing"]
 )
-def test_with_and_without_faiss_the_answers_are_the_same_to_the_last_bit(kind, monkeypatch):
+def test_with_and_without_a_faster_library_the_answers_are_the_same_to_the_last_bit(
+    kind, library, monkeypatch
+):
+    if getattr(search, library) is None:
+        pytest.skip(f"{library} is not installed")
     reference, rows = rough_terrain(kind)
     labels = np.arange(len(reference)) % 3 == 0
+    only(library, monkeypatch)
     found = LabelledIndex(reference, labels).query(rows, 25, by_class=True)
     over_all = NeighbourIndex(reference).query(rows, 25)
-    monkeypatch.setattr(search, "faiss", None)
+    only(None, monkeypatch)
     plain = LabelledIndex(reference, labels).query(rows, 25, by_class=True)
     for one in (found, over_all):
         np.testing.assert_array_equal(one.rows, plain.rows)
@@ -97,8 +109,11 @@ def test_with_and_without_faiss_the_answers_are_the_same_to_the_last_bit(kind, m
     assert found.class_distances.tobytes() == plain.class_distances.tobytes()
 
 
-@needs_faiss
-def test_faiss_settles_plain_rows_by_itself(monkeypatch):
+@pytest.mark.parametrize("library", ["faiss", "intelex"])
+def test_a_faster_library_settles_plain_rows_by_itself(library, monkeypatch):
+    if getattr(search, library) is None:
+        pytest.skip(f"{library} is not installed")
+    only(library, monkeypatch)
     reference, rows = rough_terrain("plain")
     index = NeighbourIndex(reference)
     monkeypatch.delattr(search.ScikitLearn, "nearest")

@@ -6,12 +6,12 @@ blocks of rows that stay in the processor's cache, each on a thread of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,8 @@ FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
 # Rows of a block: fewer cost more calls, more fall out of the cache.
 BLOCK_ROWS = 4096
 
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 Proba = Callable[[Any], npt.NDArray[np.float64]]
 
 
@@ -52,6 +54,25 @@ def proba(model: Any, rows: Any) -> npt.NDArray[np.float64]:
         threads = max((library.num_threads for library in _openmp().lib_controllers), default=1)
         return _in_blocks(_on_one_thread(model.predict_proba), rows, threads)
     return np.asarray(model.predict_proba(rows), dtype=np.float64)
+
+
+def one_ahead(make: Callable[[Item], Made], items: Sequence[Item]) -> Iterator[Made]:
+    """Yield what is made of each item, while the next one is being made on another thread.
+
+    Examples
+    --------
+    >>> list(one_ahead(lambda i: i + 1, [1, 2, 3]))
+    [2, 3, 4]
+    """
+    if len(items) <= 1:
+        yield from map(make, items)
+        return
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(make, items[0])
+        for item in items[1:]:
+            made, coming = coming.result(), pool.submit(make, item)
+            yield made
+        yield coming.result()
 
 
 def _in_blocks(predict: Proba, rows: Any, threads: int) -> npt.NDArray[np.float64]:

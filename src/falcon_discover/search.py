@@ -1,4 +1,4 @@
-"""Who proposes the nearest rows: scikit-learn, faiss, or an inverted file of faiss.
+"""Who proposes the nearest rows: scikit-learn, its extension, faiss, or faiss's inverted file.
 
 A search proposes candidates and says how near they roughly are, and how much its rounding may
 have hidden. `neighbours` measures the candidates exactly and decides.
@@ -33,15 +33,17 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
 
-def _faiss() -> Any:
+def _optional(name: str) -> Any:
     try:
-        return import_module("faiss")
+        return import_module(name)
     except ImportError:
         return None
 
 
 # Imported at once: limits on threads hold for libraries that are already loaded.
-faiss = _faiss()
+faiss = _optional("faiss")
+# The extension for scikit-learn; importing it changes nothing in scikit-learn itself.
+intelex = _optional("sklearnex.neighbors")
 
 
 class Search(Protocol):
@@ -72,11 +74,15 @@ def searches(reference: Float32Array, n_jobs: int | None = None) -> Sequence[Sea
     ['ScikitLearn']
     """
     plain = ScikitLearn(reference, n_jobs)
-    if faiss is None or reference.shape[1] <= KD_TREE_MAX_WIDTH:
+    if reference.shape[1] <= KD_TREE_MAX_WIDTH:
         return [plain]
-    if len(reference) >= INVERTED_FILE_FROM:
+    if faiss is not None and len(reference) >= INVERTED_FILE_FROM:
         return [InvertedFile(reference)]
-    return [FaissFlat(reference), plain]
+    if intelex is not None:
+        return [Intelex(reference, n_jobs), plain]
+    if faiss is not None:
+        return [FaissFlat(reference), plain]
+    return [plain]
 
 
 class ScikitLearn:
@@ -95,6 +101,26 @@ class ScikitLearn:
         """Return squared distances, roughly, and positions of `k` candidates, nearest first."""
         distances, candidates = self._search.kneighbors(rows, n_neighbors=k)
         return distances**2, candidates
+
+
+class Intelex:
+    """All rows, compared in single precision by the extension for scikit-learn."""
+
+    unit = 2.0**-24
+    complete = True
+    recall = 1.0
+
+    def __init__(self, reference: Float32Array, n_jobs: int | None = None) -> None:
+        search = intelex.NearestNeighbors(algorithm="brute", n_jobs=n_jobs)
+        self._n_rows = len(reference)
+        self._search = search.fit(reference)
+
+    def nearest(self, rows: Float32Array, k: int) -> tuple[FloatArray, IntArray]:
+        """Return squared distances, roughly, and positions of `k` candidates, nearest first."""
+        distances, candidates = self._search.kneighbors(rows, n_neighbors=k)
+        # Where single precision overflows, a position may be none.
+        candidates = np.clip(candidates, 0, self._n_rows - 1)
+        return distances.astype(np.float64) ** 2, candidates.astype(np.intp, copy=False)
 
 
 class FaissFlat:
