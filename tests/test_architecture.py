@@ -23,6 +23,7 @@ ROOMS = (
     "metrics",
     "inference",
     "words",
+    "threads",
     "tables",
     "view",
     "datasets",

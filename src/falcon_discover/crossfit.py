@@ -14,13 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.pipeline import Pipeline
-from threadpoolctl import threadpool_limits
 
 from falcon_discover import backbones, progress
 from falcon_discover.exceptions import DataWarning, InputError
 from falcon_discover.interrupts import interrupt_after
 from falcon_discover.mixing import Probe, probe
 from falcon_discover.tables import FloatArray, IntArray, Labels, Table, shown, take_rows
+from falcon_discover.threads import one_blas_thread
 from falcon_discover.view import TransformedView
 
 # Below this many cells threads cost more than they bring, and much more on a busy machine.
@@ -262,8 +262,7 @@ def fit_candidate(
     threads = 1 if alone and candidate.spins else candidate.threads or n_jobs
     model = candidate.make(seed, threads)
     with (
-        # One BLAS thread: sums in another order would make the fit depend on the number of cores.
-        threadpool_limits(limits=1, user_api=None if alone else "blas"),
+        one_blas_thread(openmp=1 if alone else None),
         interrupt_after(model),
         warnings.catch_warnings(),
     ):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from functools import cache
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -21,9 +20,9 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
-from threadpoolctl import ThreadpoolController
 
 from falcon_discover.tables import take_rows
+from falcon_discover.threads import one_openmp_thread, openmp_threads
 
 FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
 # Rows of a block: fewer cost more calls, more fall out of the cache.
@@ -51,8 +50,7 @@ def proba(model: Any, rows: Any) -> npt.NDArray[np.float64]:
         alone.n_jobs = 1
         return _in_blocks(alone.predict_proba, rows, effective_n_jobs(model.n_jobs))
     if isinstance(model, HistGradientBoostingClassifier):
-        threads = max((library.num_threads for library in _openmp().lib_controllers), default=1)
-        return _in_blocks(_on_one_thread(model.predict_proba), rows, threads)
+        return _in_blocks(_on_one_thread(model.predict_proba), rows, openmp_threads())
     return np.asarray(model.predict_proba(rows), dtype=np.float64)
 
 
@@ -91,13 +89,7 @@ def _in_blocks(predict: Proba, rows: Any, threads: int) -> npt.NDArray[np.float6
 
 def _on_one_thread(predict: Proba) -> Proba:
     def alone(rows: Any) -> npt.NDArray[np.float64]:
-        # OpenMP keeps the number of threads for each calling thread.
-        with _openmp().limit(limits=1):
+        with one_openmp_thread():
             return predict(rows)
 
     return alone
-
-
-@cache
-def _openmp() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="openmp")

@@ -19,7 +19,6 @@ from scipy.special import expit
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
-from threadpoolctl import threadpool_limits
 
 from falcon_discover import metrics
 from falcon_discover.baselines.calibrators import Beta, Platt, Temperature, Weights, clipped_logit
@@ -27,6 +26,7 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
 from falcon_discover.tables import FloatArray, telling_columns
+from falcon_discover.threads import one_blas_thread
 
 # Evidence that has a direction: each is turned to speak for the positive class.
 DIRECTED = (
@@ -193,8 +193,7 @@ class _Blend:
         self.scale[0] /= OWN_SCALE
         self.kept = telling_columns(inputs.features)
         self.trees_share = TREES_SHARE * wrong / (wrong + TREES_HALF_ERRORS)
-        # One thread: sums in another order would make the fit depend on the number of cores.
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             ridge = LogisticRegression(C=RIDGE_C, solver="newton-cholesky", tol=1e-8)
             self.ridge = ridge.fit(inputs.signals / self.scale, y, weight)
         n_signals = inputs.signals.shape[1]

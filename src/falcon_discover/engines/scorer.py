@@ -14,7 +14,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from joblib import effective_n_jobs
-from threadpoolctl import threadpool_limits
 
 from falcon_discover.engines import rows
 from falcon_discover.engines.plan import Part
@@ -24,6 +23,7 @@ from falcon_discover.metrics import confidence
 from falcon_discover.rankers import GatedRisk
 from falcon_discover.signals.state import State
 from falcon_discover.tables import FloatArray, Table
+from falcon_discover.threads import one_blas_thread
 
 SCORES = ("p", "predicted", "confidence", "suspicion", "risk")
 
@@ -76,9 +76,7 @@ def score_table(falcon: FalconDiscover, X: Any) -> pd.DataFrame:
     A ranker that puts eligible rows first needs no signal of the others: only eligible rows are
     compared with the reference and probed, which is most of the work.
     """
-    # One BLAS thread: sums in another order would make scores depend on the number of cores.
-    limits = {"blas": 1, "openmp": effective_n_jobs(falcon.n_jobs)}
-    with threadpool_limits(limits=limits):
+    with one_blas_thread(openmp=effective_n_jobs(falcon.n_jobs)):
         table = falcon._new_rows(X)
         p = falcon._probe.score(table)
         ranker = falcon.ranker_

@@ -13,11 +13,11 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
 from falcon_discover.rankers.inputs import doubt, features, signal_columns
 from falcon_discover.signals.state import State
 from falcon_discover.tables import BoolArray, FloatArray, telling_columns
+from falcon_discover.threads import one_blas_thread
 
 # Errors below the threshold are of the same kind as those above it, and far more numerous:
 # they count, but less.
@@ -81,8 +81,7 @@ class Blend:
         self.kept = telling_columns(raw)
         rows = np.hstack([signals, raw[:, self.kept]])
         wide = rows.size > ONE_THREAD_CELLS
-        # One BLAS thread: sums in another order would make the fit depend on the number of cores.
-        with threadpool_limits(limits=1, user_api="blas" if wide else None):
+        with one_blas_thread(openmp=None if wide else 1):
             self._fit_linear(signals, wrong, weights, eligible)
             # Weights would make the trees' binning several times slower and change nothing else.
             self.trees = HistGradientBoostingClassifier(
