@@ -20,6 +20,7 @@ from joblib import effective_n_jobs
 from sklearn import get_config
 
 from falcon_discover.search import Search, searches
+from falcon_discover.threads import one_blas_thread
 
 # Extra candidates fetched per query, so that most ties at rank k are settled without a full scan.
 TIE_MARGIN = 7
@@ -155,7 +156,9 @@ class NeighbourIndex:
         step = rows_within_budget(len(self) * 16, at_most=len(which))
         for start in range(0, len(which), step):
             block = which[start : start + step]
-            near = self._within(rows[block], distances[block, -1])
+            # More BLAS threads would spin for a while after this, in the way of the next step.
+            with one_blas_thread():
+                near = self._within(rows[block], distances[block, -1])
             for i, row in enumerate(block):
                 close = np.flatnonzero(near[i])
                 exact = _exact_distances(self.reference, rows[row : row + 1], close[None, :])[0]

@@ -6,11 +6,11 @@ blocks of rows that stay in the processor's cache, each on a thread of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +28,6 @@ FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
 # Rows of a block: fewer cost more calls, more fall out of the cache.
 BLOCK_ROWS = 4096
 
-Item = TypeVar("Item")
-Made = TypeVar("Made")
 Proba = Callable[[Any], npt.NDArray[np.float64]]
 
 
@@ -52,25 +50,6 @@ def proba(model: Any, rows: Any) -> npt.NDArray[np.float64]:
     if isinstance(model, HistGradientBoostingClassifier):
         return _in_blocks(_on_one_thread(model.predict_proba), rows, openmp_threads())
     return np.asarray(model.predict_proba(rows), dtype=np.float64)
-
-
-def one_ahead(make: Callable[[Item], Made], items: Sequence[Item]) -> Iterator[Made]:
-    """Yield what is made of each item, while the next one is being made on another thread.
-
-    Examples
-    --------
-    >>> list(one_ahead(lambda i: i + 1, [1, 2, 3]))
-    [2, 3, 4]
-    """
-    if len(items) <= 1:
-        yield from map(make, items)
-        return
-    with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(make, items[0])
-        for item in items[1:]:
-            made, coming = coming.result(), pool.submit(make, item)
-            yield made
-        yield coming.result()
 
 
 def _in_blocks(predict: Proba, rows: Any, threads: int) -> npt.NDArray[np.float64]:

@@ -40,6 +40,9 @@ def _optional(name: str) -> Any:
         return None
 
 
+# scikit-learn looks once, at its first search, for the libraries whose threads it limits. If it
+# found faiss's BLAS, which is built on OpenMP, it would limit its own threads to one.
+NearestNeighbors(n_neighbors=1, algorithm="brute").fit([[0.0]]).kneighbors([[0.0]])
 # Imported at once: limits on threads hold for libraries that are already loaded.
 faiss = _optional("faiss")
 # The extension for scikit-learn; importing it changes nothing in scikit-learn itself.

@@ -15,7 +15,6 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import confidence
 from falcon_discover.mixing import Probe, neighbour_rows, stacked_mixes
 from falcon_discover.neighbours import Neighbours, rows_within_budget
-from falcon_discover.predicting import one_ahead
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.agreement import agreement_signals
 from falcon_discover.signals.certainty import certainty_signals
@@ -182,8 +181,8 @@ class Measure:
     def _stack_rows(self, table: Table, reference: Reference) -> int:
         width = max(reference.coordinates.shape[1], len(table.kinds))
         per_row = self._mixes_per_row(reference)
-        # Four stacks live at once: the neighbours, the mixes, the next ones, and the model's copy.
-        fits = rows_within_budget(4 * 8 * width * per_row, at_most=STACK_ROWS)
+        # Three stacks live at once: the neighbours, the mixes, and the model's own copy.
+        fits = rows_within_budget(3 * 8 * width * per_row, at_most=STACK_ROWS)
         return max(1, min(fits, STACK_ROWS // per_row))
 
     def _check_neighbours(
@@ -269,9 +268,9 @@ class Measure:
         if reference.hashes is not None:
             hashes, others = table.row_hashes(), reference.hashes[near]
         assert reference.probe is not None
-
-        def mixes(rows: slice) -> Any:
-            return stacked_mixes(
+        scores = np.empty((len(table), near.shape[1] * len(self.mix)))
+        for rows in _slices(len(table), stack_rows):
+            mixes = stacked_mixes(
                 take_rows(encoded, rows),
                 neighbour_rows(reference.encoded, near[rows]),
                 self.mix,
@@ -279,11 +278,7 @@ class Measure:
                 others[rows].ravel(),
                 self.seed,
             )
-
-        stacks = _slices(len(table), stack_rows)
-        scores = np.empty((len(table), near.shape[1] * len(self.mix)))
-        for rows, stack in zip(stacks, one_ahead(mixes, stacks), strict=True):
-            scores[rows] = reference.probe.predict(stack).reshape(len(scores[rows]), -1)
+            scores[rows] = reference.probe.predict(mixes).reshape(len(scores[rows]), -1)
         return scores
 
     def cross_fitted_state(
