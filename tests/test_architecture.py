@@ -32,6 +32,7 @@ ROOMS = (
     "predicting",
     "mixing",
     "backbones",
+    "shelf",
     "crossfit",
     "opinions",
     "signals",

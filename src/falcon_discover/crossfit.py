@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -19,6 +19,7 @@ from falcon_discover import backbones, progress
 from falcon_discover.exceptions import DataWarning, InputError
 from falcon_discover.interrupts import interrupt_after
 from falcon_discover.mixing import Probe, probe
+from falcon_discover.shelf import Shelf
 from falcon_discover.tables import FloatArray, IntArray, Labels, Table, shown, take_rows
 from falcon_discover.threads import one_blas_thread
 from falcon_discover.view import TransformedView
@@ -38,7 +39,7 @@ class CrossFit:
     name : the backbone's name, or the class of the user's estimator
     model : the fitted model
     probe : the same, as the stability signals need it
-    fold_probes : one per fold, fitted without that fold
+    fold_probes : one per fold, fitted without that fold; large ones are loaded when asked for
     p : out-of-fold scores
     reference_p : one row per fold f; in it, the score of every row outside f by a model that saw
         neither f nor the row's own fold. These are the out-of-fold scores of the reference
@@ -50,7 +51,7 @@ class CrossFit:
     name: str
     model: Any
     probe: Probe
-    fold_probes: list[Probe]
+    fold_probes: Iterable[Probe]
     p: FloatArray
     reference_p: FloatArray
     auroc: dict[str, float]
@@ -179,18 +180,19 @@ def select_backbone(
     coordinates = [view.transform(table) for view in views]
     auroc: dict[str, float] = {}
     best, best_p = "", np.empty(0)
-    best_models: list[Any] = []
+    best_models = Shelf()
     for name in names:
-        models, p = [], np.empty(len(table))
+        models, p = Shelf(), np.empty(len(table))
         for number, (others, held_out) in enumerate(folds):
             progress.step(f"{name}: fold {number + 1} of {len(folds)}")
             rows = coordinates[number]
             model = fit_backbone(name, rows[others], labels.codes[others], seed=seed, n_jobs=n_jobs)
             asked = rows[held_out].astype(backbones.candidate(name).dtype, copy=False)
             p[held_out] = Probe(model, column=1).predict(asked)
-            models.append(model)
+            models.put(model)
+            del model
         auroc[name] = float(roc_auc_score(labels.codes, p))
-        # Only the leader's fold models are kept: forests are large.
+        # Only the leader's fold models are kept.
         if not best or auroc[name] > auroc[best]:
             best, best_models, best_p = name, models, p
     dtype = backbones.candidate(best).dtype
@@ -210,11 +212,20 @@ def select_backbone(
             folds, best_p, lambda rows: probe(fitted(rows, "reference scores"), 1), table.take
         )
     pipeline = fitted(slice(None), "refit")
-    fold_probes = [
-        probe(_pipeline(view.set_params(dtype=dtype), model), 1)
-        for view, model in zip(views, best_models, strict=True)
-    ]
+    fold_probes = _FoldProbes([view.set_params(dtype=dtype) for view in views], best_models)
     return CrossFit(best, pipeline, probe(pipeline, 1), fold_probes, best_p, reference_p, auroc)
+
+
+@dataclass(frozen=True)
+class _FoldProbes:
+    """The fold models with their views, one at a time."""
+
+    views: list[TransformedView]
+    models: Shelf
+
+    def __iter__(self) -> Iterator[Probe]:
+        for view, model in zip(self.views, self.models, strict=True):
+            yield probe(_pipeline(view, model), 1)
 
 
 def frozen_fit(model: Any, table: Table, labels: Labels, folds: Folds) -> CrossFit:

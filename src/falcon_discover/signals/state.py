@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -288,7 +288,7 @@ class Measure:
         p: FloatArray,
         reference_p: FloatArray,
         folds: Folds,
-        probes: Sequence[Probe | None],
+        probes: Iterable[Probe | None],
         *,
         own_view: bool,
         opinions_seed: int | None = None,
