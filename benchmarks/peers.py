@@ -9,7 +9,7 @@
   different things: ours measures each row against the others, learns the risk and looks for
   regions; Datalab looks for label errors, outliers, near duplicates and more.
 
-Each side runs in a process of its own (`peer_work.py`), in turn; the fastest of the rounds counts,
+Each side runs in a process of its own (`peer_work.py`), in turn; the faster of two rounds counts,
 and the peak memory is that of the whole process with its imports. Peers are in the extra `peers`;
 alibi needs numpy < 2, so its interpreter is named. A side that takes more than the time limit is
 stopped and shown with that limit. Results: `results/performance/peers.csv`.
@@ -19,11 +19,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +38,8 @@ from falcon_discover.tables import Labels, Table
 from falcon_discover.view import TransformedView
 from peer_work import TAU
 
-ROUNDS = 3
-LIMIT = 600
+ROUNDS = 2
+LIMIT = 180
 QUERIES = 2_000
 AUDITED = 10_000
 WORK = Path(__file__).with_name("peer_work.py")
@@ -57,23 +55,13 @@ def has_alibi(python: str) -> bool:
 
 
 def run(python: str, task: str, folder: Path) -> dict[str, Any]:
-    """Do one side in a child process; its peak memory is what the system has seen."""
-    process = subprocess.Popen(
-        [python, str(WORK), task, str(folder)], stdout=subprocess.PIPE, text=True
-    )
-    limit = threading.Timer(LIMIT, process.kill)
-    limit.start()
-    assert process.stdout is not None
-    said = process.stdout.read()
-    _, status, used = os.wait4(process.pid, 0)
-    limit.cancel()
-    process.returncode = os.waitstatus_to_exitcode(status)
-    peak = {"peak_mb": used.ru_maxrss / 1024}
-    if process.returncode == -9:
-        return {"seconds": float(LIMIT), "stopped": True, **peak}
-    if process.returncode:
-        raise SystemExit(f"{task} failed")
-    return {**json.loads(said.splitlines()[-1]), "stopped": False, **peak}
+    """Do one side in a child process; stopped at the time limit, its memory is not known."""
+    words = [python, str(WORK), task, str(folder)]
+    try:
+        done = subprocess.run(words, stdout=subprocess.PIPE, text=True, timeout=LIMIT, check=True)
+    except subprocess.TimeoutExpired:
+        return {"seconds": float(LIMIT), "stopped": True}
+    return {**json.loads(done.stdout.splitlines()[-1]), "stopped": False}
 
 
 def beside(case: str, folder: Path, sides: dict[str, tuple[str, str]]) -> list[dict[str, Any]]:

@@ -33,7 +33,8 @@ def peers() -> Iterator[Line]:
             ratio = r.seconds / ours["seconds"]
             stopped = " (stopped at its time limit)" if r.stopped else ""
             yield f"{r.tool} / ours: {case}{stopped}", ratio, f">= {bar}", ratio >= bar
-            yield f"{r.tool} / ours, peak memory: {case}", r.peak_mb / ours["peak_mb"], "", None
+            if not r.stopped:
+                yield f"{r.tool} / ours, peak memory: {case}", r.peak_mb / ours["peak_mb"], "", None
             if case == "trustscore":
                 same = r.spearman > 1 - 1e-6
                 yield "alibi and ours, rank correlation", r.spearman, "1", same

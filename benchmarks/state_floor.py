@@ -4,11 +4,11 @@
 
 The floor is what cannot be avoided: the base model's own prediction of the mixed rows, in stacks
 of the same size, and one exact search for the 25 nearest rows by the fastest of scikit-learn,
-faiss and the extension for scikit-learn (where installed). There are two plain loops, both with `NearestNeighbors` and the same
-float32 rows: one over neighbours and lambdas, with one `predict_proba` of all rows for each, and
-one over rows as well, timed on a few rows and scaled. State and floor are timed in turn, and
-the median of their ratios is taken, so that other work on the machine weighs on both alike.
-The same ratio is also given in processor seconds of all threads.
+faiss and the extension for scikit-learn (where installed). There are two plain loops, both with
+`NearestNeighbors` and the same float32 rows: one over neighbours and lambdas, with one
+`predict_proba` of all rows for each, and one over rows as well, timed on a few rows and scaled.
+State and floor are timed in turn, and the median of their ratios is taken, so that other work on
+the machine weighs on both alike. The same ratio is also given in processor seconds of all threads.
 Nomao must be there (`FALCON_DISCOVER_DATA`). Results: `results/performance/state_floor.csv`.
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from figures.common import results, table
 
@@ -87,7 +88,7 @@ def peers_table() -> str:
                     r.tool,
                     f"{limit}{r.seconds:,.2f}",
                     "" if r.tool == "ours" else f"{limit}{ratio:,.2g}",
-                    f"{r.peak_mb:,.0f}",
+                    "" if pd.isna(r.peak_mb) else f"{r.peak_mb:,.0f}",
                 ]
             )
     return table(["", "", "seconds", "times ours", "peak memory, MB"], rows)
