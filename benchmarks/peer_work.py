@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from peak_of import peak_mb
+
 TAU = 0.90
 
 
@@ -112,12 +114,6 @@ def datalab_audit(folder: Path) -> tuple[float, dict[str, Any]]:
     took, quality = timed(work)
     assert len(quality) == len(given["y"])
     return took, {}
-
-
-def peak_mb() -> float:
-    """Return the largest resident set of this process; `getrusage` would count its parent's."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
 def jaccard(one: Any, other: Any) -> float:

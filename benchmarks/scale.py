@@ -30,6 +30,7 @@ SIZES = (10_000, 100_000, 1_000_000)
 CHUNK = 100_000
 REPEATS = 3
 REPEATED_UP_TO = 100_000
+PEAK_OF = Path(__file__).with_name("peak_of.py")
 OUT = Path(__file__).parents[1] / "results" / "scale.csv"
 
 
@@ -53,7 +54,8 @@ def write(path: Path, rows: int, columns: int = COLUMNS) -> None:
 
 
 def score(audit: Path, data: Path, out: Path) -> dict[str, float]:
-    words = [sys.executable, "-m", "falcon_discover", "score", audit, data, "--out", out]
+    peak = out.with_suffix(".peak")
+    words = [sys.executable, PEAK_OF, peak, "score", audit, data, "--out", out]
     started = time.perf_counter()
     process = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
@@ -63,7 +65,7 @@ def score(audit: Path, data: Path, out: Path) -> dict[str, float]:
     return {
         "seconds": time.perf_counter() - started,
         "cpu_seconds": used.ru_utime + used.ru_stime,
-        "peak_mb": used.ru_maxrss / 1024,
+        "peak_mb": float(peak.read_text()),
     }
 
 

@@ -25,8 +25,10 @@ from falcon_discover import DataWarning, FalconDiscover, InputError, datasets, d
 from falcon_discover.crossfit import ONE_THREAD_CELLS, fit_candidate
 from falcon_discover.datasets import loaders
 from falcon_discover.files import write_results
+from falcon_discover.mixing import stacked_mixes
 from falcon_discover.neighbours import NeighbourIndex
-from falcon_discover.signals.state import STACK_ROWS, Measure
+from falcon_discover.signals import state
+from falcon_discover.signals.state import STACK_ROWS
 from falcon_discover.tables import Table
 
 quiet = pytest.mark.filterwarnings("ignore::falcon_discover.DataWarning")
@@ -273,17 +275,17 @@ def test_ten_million_rows_on_paper(monkeypatch):
     X, y = rng.normal(size=(300, 20)), np.tile([0, 1], 150)
     fitted = FalconDiscover(LogisticRegression(), random_state=0).fit(X, y)
     sizes = []
-    original = Measure._chunk
 
-    def counted(self, table, *rest):
-        sizes.append(len(table))
-        return original(self, table, *rest)
+    def counted(*given):
+        mixes = stacked_mixes(*given)
+        sizes.append(len(mixes))
+        return mixes
 
-    monkeypatch.setattr(Measure, "_chunk", counted)
+    monkeypatch.setattr(state, "stacked_mixes", counted)
     with sklearn.config_context(working_memory=1):
         fitted.transform(rng.normal(size=(2_000, 20)))
-    assert max(sizes) * 18 * 20 * 24 <= 2**20
-    sizes.clear()
+    assert sum(sizes) == 18 * 2_000
+    assert max(sizes) * 20 * 24 <= 2**20
     measure, reference = fitted._measure, fitted._reference
 
     class Paper(Table):
@@ -291,7 +293,7 @@ def test_ten_million_rows_on_paper(monkeypatch):
             return 10_000_000
 
     paper = Paper(X, Table.from_input(X).frame, Table.from_input(X).kinds, pd.RangeIndex(300))
-    assert measure._chunk_rows(paper, reference) <= STACK_ROWS // 18
+    assert measure._stack_rows(paper, reference) <= STACK_ROWS // 18
 
 
 def test_the_neighbour_search_never_holds_all_distances():
