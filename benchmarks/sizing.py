@@ -1,6 +1,6 @@
 """What scoring costs by number of reference rows, columns and model.
 
-    python benchmarks/sizing.py [--rows 20000]     # results/performance/sizing.csv
+    python benchmarks/sizing.py [--rows 20000] [--model NAME]     # results/performance/sizing.csv
 
 Each case is an audit on synthetic numbers (as in `scale.py`), saved and used by
 `falcon-discover score` in a process of its own. Processor seconds beyond the start of the program,
@@ -62,13 +62,17 @@ def measure(backbone: str, reference: int, columns: int, rows: int) -> dict[str,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=20_000)
+    parser.add_argument("--model", help="this one only; the others' figures are kept")
     options = parser.parse_args()
-    measured = []
+    keys = ["model", "reference_rows", "columns"]
     for case in CASES:
-        measured.append(measure(*case, options.rows))
-        print(measured[-1], flush=True)
-        OUT.parent.mkdir(exist_ok=True)
-        pd.DataFrame(measured).to_csv(OUT, index=False, float_format="%.5g")
+        if options.model in (None, case[0]):
+            found = pd.DataFrame([measure(*case, options.rows)])
+            print(found.to_string(index=False), flush=True)
+            if OUT.exists():
+                found = pd.concat([pd.read_csv(OUT), found]).drop_duplicates(keys, keep="last")
+            OUT.parent.mkdir(exist_ok=True)
+            found.sort_values(keys).to_csv(OUT, index=False, float_format="%.5g")
 
 
 if __name__ == "__main__":
