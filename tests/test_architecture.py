@@ -18,6 +18,7 @@ REPOSITORY = Path(__file__).parents[1]
 ROOMS = (
     "settings",
     "exceptions",
+    "notices",
     "progress",
     "interrupts",
     "metrics",

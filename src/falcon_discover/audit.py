@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +12,7 @@ import pandas as pd
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 
+from falcon_discover import notices
 from falcon_discover.discovery import Discovery
 from falcon_discover.estimator import FalconDiscover
 from falcon_discover.exceptions import InputError
@@ -114,8 +114,7 @@ def run(data: pd.DataFrame, question: Question, *, name: str) -> Audit:
     # Positions in the file identify rows from here on, whatever index the frame came with.
     data = data.reset_index(drop=True)
     X, y = _features(data, question)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with notices.collected() as noticed:
         if question.proba is not None:
             falcon = None
             found, how = _audit_predictions(data, X, y, question)
@@ -127,7 +126,6 @@ def run(data: pd.DataFrame, question: Question, *, name: str) -> Audit:
             found, how = _audit_backbone(falcon, X, y, question)
     report = Report.of(found, _about(data, question, how, name, found), started=started)
     # What was noticed during the fit comes before what was noticed when it was measured.
-    noticed = [str(warning.message) for warning in caught]
     report.summary["notes"] = list(dict.fromkeys([*noticed, *report.summary["notes"]]))
     assert report.evaluation is not None
     assert report.missed is not None

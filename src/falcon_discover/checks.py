@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state, get_tags
 
-from falcon_discover.exceptions import DataWarning, InputError
+from falcon_discover import notices
+from falcon_discover.exceptions import InputError
 from falcon_discover.settings import PAPER
 from falcon_discover.tables import FloatArray, IntArray, Labels, Table
 
@@ -31,11 +31,9 @@ def positive_scores(proba: npt.ArrayLike, n: int) -> FloatArray:
             "a probability lies between 0 and 1."
         )
     if np.isin(p, (0.0, 1.0)).all():
-        warnings.warn(
+        notices.warn(
             "proba holds only 0 and 1: these look like decisions, not probabilities, and every "
-            "row counts as fully confident.",
-            DataWarning,
-            stacklevel=3,
+            "row counts as fully confident."
         )
     return p
 
@@ -44,11 +42,9 @@ def warn_few_rows(folds: list[tuple[IntArray, IntArray]], n_neighbors: int) -> N
     """Warn where neighbourhoods must be smaller than asked for."""
     fewest = min(len(others) for others, _ in folds)
     if fewest < n_neighbors:
-        warnings.warn(
+        notices.warn(
             f"there are only {fewest} rows to compare with: n_neighbors is lowered from "
-            f"{n_neighbors} to {fewest} where it must be.",
-            DataWarning,
-            stacklevel=3,
+            f"{n_neighbors} to {fewest} where it must be."
         )
 
 

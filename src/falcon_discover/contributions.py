@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from falcon_discover import metrics, progress
-from falcon_discover.exceptions import DataWarning
+from falcon_discover import metrics, notices, progress
 from falcon_discover.inference import auroc_difference
 from falcon_discover.rankers.gated import GatedRisk
 from falcon_discover.rankers.inputs import FAMILIES, features, signal_columns
@@ -106,8 +104,7 @@ def contributions(rows: LabelledState, ranker: GatedRisk, tau: float) -> Contrib
     for family in there:
         progress.step(f"without {family}")
         leave_out = (*ranker.leave_out, family)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)
+        with notices.collected():
             less = GatedRisk(leave_out=leave_out, random_state=ranker.random_state)
             without = less.fit(state, wrong, tau).held_out_risk_[eligible]
         loss, low, high = auroc_difference(events, whole, without)

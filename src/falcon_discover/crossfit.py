@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,8 +14,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.pipeline import Pipeline
 
-from falcon_discover import backbones, progress
-from falcon_discover.exceptions import DataWarning, InputError
+from falcon_discover import backbones, notices, progress
+from falcon_discover.exceptions import InputError
 from falcon_discover.interrupts import interrupt_after
 from falcon_discover.mixing import Probe, probe
 from falcon_discover.shelf import Shelf
@@ -70,10 +69,8 @@ def make_folds(cv: Any, labels: Labels, seed: int) -> Folds:
                 f"class {shown(rare)} has 1 sample only: cross-fitting needs 2 or more of each."
             )
         if smallest < cv:
-            warnings.warn(
-                f"the rarer class has {smallest} rows: cv is lowered from {cv} to {smallest}.",
-                DataWarning,
-                stacklevel=4,
+            notices.warn(
+                f"the rarer class has {smallest} rows: cv is lowered from {cv} to {smallest}."
             )
         splitter = StratifiedKFold(min(int(cv), smallest), shuffle=True, random_state=seed)
     else:
@@ -251,11 +248,9 @@ def _installed(names: Sequence[str]) -> list[str]:
         return list(names)
     missing = [n for n in names if not backbones.CANDIDATES[n].installed]
     for name in missing:
-        warnings.warn(
+        notices.warn(
             f"{name} is left out, its package is not installed: "
-            f"pip install 'falcon-discover[{backbones.CANDIDATES[name].extra}]'.",
-            DataWarning,
-            stacklevel=5,
+            f"pip install 'falcon-discover[{backbones.CANDIDATES[name].extra}]'."
         )
     return [name for name in names if name not in missing]
 
@@ -275,9 +270,8 @@ def fit_candidate(
     with (
         one_blas_thread(openmp=1 if alone else None),
         interrupt_after(model),
-        warnings.catch_warnings(),
+        notices.ignoring(ConvergenceWarning),
     ):
-        warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(rows.astype(candidate.dtype, copy=False), targets)
     return model
 

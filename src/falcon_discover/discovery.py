@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from falcon_discover import progress, rankers
+from falcon_discover import notices, progress, rankers
 from falcon_discover.calibration import (
     calibration_weights,
     fitted_calibrator,
@@ -22,7 +21,7 @@ from falcon_discover.calibration import (
 from falcon_discover.calibration.discrepancy import Caution
 from falcon_discover.calibration.model import StateCalibrator
 from falcon_discover.contributions import Contributions, contributions
-from falcon_discover.exceptions import DataWarning, InputError
+from falcon_discover.exceptions import InputError
 from falcon_discover.guarantee import (
     CROSS_FITTED,
     HELD_OUT,
@@ -375,6 +374,5 @@ def _rules(
 
 def _witness_scores(score: Callable[[], FloatArray]) -> FloatArray:
     """Return learned scores; where there is nothing to learn, regions do without a warning."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
+    with notices.collected():
         return score()

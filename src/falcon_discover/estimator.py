@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,7 +16,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from falcon_discover import backbones, progress, rankers
+from falcon_discover import backbones, notices, progress, rankers
 from falcon_discover.answers import Answers
 from falcon_discover.checks import (
     allows_gaps,
@@ -34,7 +33,7 @@ from falcon_discover.crossfit import (
     select_backbone,
 )
 from falcon_discover.discovery import Discovery, signal_frame
-from falcon_discover.exceptions import DataWarning, InputError
+from falcon_discover.exceptions import InputError
 from falcon_discover.persistence import Savable
 from falcon_discover.rankers.training import LabelledState, TrainingRows, check_labels
 from falcon_discover.settings import PAPER
@@ -327,12 +326,10 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
         twins = float((state.evidence["nearest_distance"] < DUPLICATE_DISTANCE).mean())
         usual = (self.discovery_.state.evidence["nearest_distance"] < DUPLICATE_DISTANCE).mean()
         if twins > 0.5 + float(usual) / 2:
-            warnings.warn(
+            notices.warn(
                 f"{100 * twins:.0f} % of these rows are among the rows given to fit, so each finds "
                 "itself as its own neighbour: call the method without X for their out-of-fold "
-                "result (signals: discovery_.frame()).",
-                DataWarning,
-                stacklevel=4,
+                "result (signals: discovery_.frame())."
             )
 
     @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from falcon_discover.exceptions import DataWarning
+from falcon_discover import notices
 from falcon_discover.tables import Table
 
 # A column of identifiers must not turn into one coordinate per row.
@@ -118,11 +117,13 @@ class TransformedView(TransformerMixin, BaseEstimator):
             column = table.frame[name]
             distinct = column.nunique(dropna=True)
             if distinct == 0:
-                _warn(f"column {name!r} has no values at all: it does not count in distances.")
+                notices.warn(
+                    f"column {name!r} has no values at all: it does not count in distances."
+                )
             elif distinct == 1 and not column.isna().any():
-                _warn(f"column {name!r} is constant: it does not count in distances.")
+                notices.warn(f"column {name!r} is constant: it does not count in distances.")
             elif name in self.values_ and distinct > MAX_CATEGORIES:
-                _warn(
+                notices.warn(
                     f"column {name!r} has {distinct:,} different values: the most frequent "
                     f"{MAX_CATEGORIES - 1} count in distances, the rest as one group."
                 )
@@ -135,7 +136,7 @@ class TransformedView(TransformerMixin, BaseEstimator):
             ]
             if unseen:
                 rows = int(table.frame[name].isin(unseen).sum())
-                _warn(
+                notices.warn(
                     f"column {name!r} has {len(unseen)} value(s) that were not there in fit "
                     f"({unseen[0]!r}) in {rows} row(s): they do not count in distances."
                 )
@@ -153,7 +154,3 @@ def _one_hot(
     # The last place of `where` belongs to missing values, whose code is -1.
     where = np.array([places.get(value, width) for value in [*values, most_frequent]])
     return np.eye(width + 1, width, dtype=np.float32)[where[codes]]
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, DataWarning, stacklevel=4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
-from falcon_discover import rankers
+from falcon_discover import notices, rankers
 from falcon_discover.baselines.calibrators import CALIBRATORS, Platt
 from falcon_discover.baselines.failure import failure_scores
 from falcon_discover.baselines.trustscore import trust_ratio
@@ -94,9 +93,8 @@ def _learned(
 
 def _folds(outcome: BoolArray, seed: int) -> list[tuple[npt.NDArray[np.intp], ...]]:
     splitter = StratifiedKFold(PAPER.n_folds, shuffle=True, random_state=seed)
-    with warnings.catch_warnings():
-        # Fewer events than folds: some folds have none, which the witness can bear.
-        warnings.filterwarnings("ignore", message="The least populated class")
+    # Fewer events than folds: some folds have none, which the witness can bear.
+    with notices.ignoring(UserWarning, "The least populated class"):
         return list(splitter.split(np.zeros(len(outcome)), outcome))
 
 

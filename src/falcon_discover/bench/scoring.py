@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from falcon_discover import notices
 from falcon_discover.bench import plan
 from falcon_discover.bench.run import Executor, Stopwatch
 from falcon_discover.bench.states import PARTS, load_state, split_features
 from falcon_discover.bench.store import RunKey, Store
-from falcon_discover.exceptions import DataWarning
 from falcon_discover.inference import auroc_difference
 from falcon_discover.metrics import gated_confidence
 from falcon_discover.rankers import blend
@@ -71,8 +70,7 @@ def score_run(key: RunKey, states: Store, features: dict[str, Any]) -> Tables:
     test = frames["test"][["row", "label", "p", "log_trust_1"]].copy()
     test["s_stab"] = StabilityRanker().score(parts["test"])
     own = pd.concat([frames["oof"], frames["validation"]], ignore_index=True)[["row", "label", "p"]]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
+    with notices.collected():
         for tau in plan.GRID_TAUS:
             with watch.stage("rankers"):
                 ranker = known.ranker("auto", tau)

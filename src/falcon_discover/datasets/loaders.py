@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import warnings
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pandas as pd
 import platformdirs
 from sklearn.datasets import fetch_openml
 
+from falcon_discover import notices
 from falcon_discover.datasets.registry import REGISTRY, DataSet, content_digest
 from falcon_discover.exceptions import InputError
 
@@ -88,9 +88,8 @@ def fetch(name: str) -> Path:
             + "."
         )
     try:
-        with warnings.catch_warnings():
-            # The error below says all there is to say.
-            warnings.filterwarnings("ignore", message="A network error occurred")
+        # The error below says all there is to say.
+        with notices.ignoring(UserWarning, "A network error occurred"):
             X, y = fetch_openml(
                 data_id=known.openml_id, as_frame=True, return_X_y=True, parser="auto", n_retries=1
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
@@ -15,10 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from joblib import effective_n_jobs
 
+from falcon_discover import notices
 from falcon_discover.engines import rows
 from falcon_discover.engines.plan import Part
 from falcon_discover.estimator import FalconDiscover
-from falcon_discover.exceptions import DataWarning, InputError
+from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import confidence
 from falcon_discover.rankers import GatedRisk
 from falcon_discover.signals.state import State
@@ -54,8 +54,7 @@ def score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scor
     features = _features(falcon, rows.columns(path), identity)
     wanted = features if identity is None or identity in features else [*features, identity]
     table = rows.read(path, part.start, part.stop, wanted)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DataWarning)
+    with notices.collected() as notes:
         scores = score_table(falcon, _native(falcon, table.select(features)))
     number = np.arange(part.start, part.stop)
     if identity is None:
@@ -66,7 +65,6 @@ def score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scor
         packed = packed.add_column(0, identity, table[identity])
     file = BytesIO()
     pq.write_table(packed, file, compression="zstd")
-    notes = dict.fromkeys(str(w.message) for w in caught if w.category is DataWarning)
     return Scored(part.number, file.getvalue(), tuple(notes))
 
 

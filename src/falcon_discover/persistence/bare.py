@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from falcon_discover import notices
 from falcon_discover.contributions import Contributions
 from falcon_discover.discovery import Discovery
-from falcon_discover.exceptions import DataWarning, InputError
+from falcon_discover.exceptions import InputError
 from falcon_discover.mixing import Probe
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.signals.state import State
@@ -49,7 +49,7 @@ class BareMeasure:
         extended: bool = True,
     ) -> State:
         """Return the state of rows, and warn about what is missing in it."""
-        warnings.warn(ONLY_CONFIDENCE, DataWarning, stacklevel=4)
+        notices.warn(ONLY_CONFIDENCE)
         state = State.from_scores(reference.probe.score(table) if p is None else p)
         return replace(
             state, evidence=pd.DataFrame({"nearest_distance": np.inf}, state.signals.index)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import warnings
 from collections.abc import Collection, Mapping
 from copy import copy
 from dataclasses import replace
@@ -13,8 +12,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from falcon_discover import notices
 from falcon_discover.discovery import REGION_WITNESS, Discovery
-from falcon_discover.exceptions import DataWarning, InputError
+from falcon_discover.exceptions import InputError
 from falcon_discover.mixing import Probe, probe
 from falcon_discover.neighbours import LabelledIndex
 from falcon_discover.persistence import frames, native, objects
@@ -226,9 +226,8 @@ def _without_rows(ranker: Ranker, kept: IntArray) -> Ranker:
 
 
 def _witness(found: Discovery) -> Ranker:
-    with warnings.catch_warnings():
-        # Where it has nothing to learn, regions do without; fit has said what there is to say.
-        warnings.simplefilter("ignore", DataWarning)
+    # Where it has nothing to learn, regions do without; fit has said what there is to say.
+    with notices.collected():
         return found.training.ranker(REGION_WITNESS, found.tau)
 
 
@@ -330,9 +329,6 @@ def _warn_other_versions(manifest: Mapping[str, Any], name: str) -> None:
     for package, then in manifest["versions"].items():
         now = _version(package)
         if package in ("scikit-learn", *native.LIBRARIES) and now != then:
-            warnings.warn(
-                f"{name} was saved with {package} {then}, and this is {now}: its scores may "
-                "differ.",
-                DataWarning,
-                stacklevel=4,
+            notices.warn(
+                f"{name} was saved with {package} {then}, and this is {now}: its scores may differ."
             )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from falcon_discover.exceptions import DataWarning, InputError
+from falcon_discover import notices
+from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import gated, gated_confidence, surprise
 from falcon_discover.rankers.base import Ranker
 from falcon_discover.rankers.blend import Blend, Calibration, OwnDoubt, calibrate, cross_fitted
@@ -126,12 +126,10 @@ class GatedRisk(Ranker):
         self.model_: Blend | OwnDoubt
         too_few = min(int(wrong.sum()), int((~wrong).sum())) < MIN_ERRORS
         if too_few and self.eligible_:
-            warnings.warn(
+            notices.warn(
                 f"{int(wrong.sum())} of {len(wrong):,} calibration rows are errors, "
                 f"{self.events_} of them confident ones: too few to learn from, rows are ranked "
-                "by gated confidence.",
-                DataWarning,
-                stacklevel=3,
+                "by gated confidence."
             )
         if too_few or not self.eligible_:
             self.model_ = OwnDoubt(state, wrong, eligible)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Self
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from falcon_discover.exceptions import DataWarning
+from falcon_discover import notices
 from falcon_discover.metrics import gated_confidence
 from falcon_discover.rankers.base import LabelSource, Ranker
 from falcon_discover.settings import PAPER
@@ -47,11 +46,9 @@ class LearnedWitness(Ranker):
         self.used_ = [name for name in (self.signals or SIGNALS) if name in state.signals.columns]
         self.witness_ = None
         if events.all() or not events.any():
-            warnings.warn(
+            notices.warn(
                 f"{int(events.sum())} of {len(events):,} calibration rows are confident errors: "
-                "the learned witness has nothing to tell apart and ranks by gated confidence.",
-                DataWarning,
-                stacklevel=3,
+                "the learned witness has nothing to tell apart and ranks by gated confidence."
             )
             return self
         # L2 is scikit-learn's default penalty. Ten columns: Newton's method reaches the optimum to

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from falcon_discover import progress
+from falcon_discover import notices, progress
 from falcon_discover.curves import Curves, Finding
 from falcon_discover.exceptions import InputError
 from falcon_discover.guarantee import MissedBound, ReviewBudget
@@ -97,8 +96,7 @@ class Report:
         started = time.perf_counter() if started is None else started
         progress.expect(3)
         progress.step("report: figures")
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with notices.collected() as notes:
             plain = found.review(about.budget)
             evaluation = missed = guarantee = None
             if found.codes is not None:
@@ -133,7 +131,7 @@ class Report:
             "clusters": records(found.regions.clusters.frame()),
             **parts,
             "left_out": left_out,
-            "notes": list(dict.fromkeys(str(warning.message) for warning in caught)),
+            "notes": list(notes),
             "versions": {package: version(package) for package in VERSIONS},
             "seconds": round(time.perf_counter() - started, 2),
         }
