@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ALIBI := build/alibi/bin/python
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test axe lint bench docs clean
+.PHONY: demo test test-lowest test-sdist axe lint bench docs clean
 
 # Audits a model on the embedded Adult data; the results are in falcon-report/.
 demo: $(VENV)/.demo
@@ -13,6 +13,26 @@ demo: $(VENV)/.demo
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2
+
+# The same tests with the lowest versions that pyproject.toml promises. Old releases of other
+# packages warn about each other, so warnings are not errors here.
+LOWEST := build/lowest
+test-lowest: $(LOWEST)/.done
+	$(LOWEST)/bin/python -m pytest -n 2 -o filterwarnings=default --disable-warnings
+
+$(LOWEST)/.done: pyproject.toml constraints.txt scripts/lowest.py
+	$(PYTHON) -m venv $(LOWEST)
+	$(PYTHON) scripts/lowest.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint $(LOWEST)/constraints.txt --editable '.[dev]'
+	touch $@
+
+# The tests as they run from a source distribution, without the repository around it.
+test-sdist: $(VENV)/.dev
+	rm -rf build/sdist
+	$(BIN)/python -m hatchling build --target sdist --directory build/sdist
+	tar --extract --gzip --strip-components 1 --directory build/sdist --file build/sdist/*.tar.gz
+	cd build/sdist && PYTHONPATH=src $(CURDIR)/$(BIN)/python -m pytest -n 2
 
 # The accessibility checker that the browser tests use where it is there; it needs npm.
 axe:

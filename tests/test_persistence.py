@@ -140,9 +140,9 @@ def cases():
         "polars": (boosted, pl.from_pandas(X), TRAIN.y, pl.from_pandas(new)),
         "array of objects": (
             make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression()),
-            TRAIN.X[["colour"]].fillna("none").to_numpy(dtype=object),
+            TRAIN.X[["colour"]].astype(object).fillna("none").to_numpy(dtype=object),
             TRAIN.y,
-            NEW.X[["colour"]].fillna("none").to_numpy(dtype=object),
+            NEW.X[["colour"]].astype(object).fillna("none").to_numpy(dtype=object),
         ),
     }
 
