@@ -57,7 +57,7 @@ MAX_FORESEEN = 3
 MIN_FORESEEN_LIFT = 1.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Discovery:
     """The finding on a set of rows; `discover()` returns one, and so does `falcon.examine(X)`.
 

@@ -28,7 +28,7 @@ ONLY_CONFIDENCE = (
 NO_FIT_ROWS = "the rows given to fit were left out when this audit was saved: give X (and y)."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BareReference:
     """A reference without rows."""
 
@@ -83,7 +83,7 @@ class NoRegions:
         return "none: the audit was saved without reference rows."
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BareDiscovery(Discovery):
     """The finding on new rows by the model's own confidence alone."""
 

@@ -20,7 +20,7 @@ from falcon_discover.words import rate
 MAX_PRINTED = 150
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RegionSet:
     """Where confident errors gather; printing it shows a short table with words.
 

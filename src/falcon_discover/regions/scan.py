@@ -37,7 +37,7 @@ MAX_ROUNDS = 12
 ROUNDING_COST = 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Found:
     """A rule as chosen cells per column (by position), and what it earned."""
 
@@ -45,7 +45,7 @@ class Found:
     masks: dict[int, CellMask]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Counts:
     """What rules hold: events, events expected, and as many as equally many rows usually hold."""
 
@@ -249,7 +249,7 @@ class Scan:
         return float(_costs(self.columns[k], mask[None, :])[0])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Family:
     """The conditions tried on a column over coarse cells."""
 

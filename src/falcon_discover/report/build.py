@@ -39,7 +39,7 @@ COSTLY = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class About:
     """What a report says about where its finding comes from.
 
@@ -67,7 +67,7 @@ class About:
     identity: pd.Series | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Report:
     """Everything there is to write.
 
