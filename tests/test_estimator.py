@@ -70,7 +70,7 @@ def test_the_base_model_is_unchanged(frozen, planted):
 def test_review_has_the_promised_columns_and_order(frozen, planted):
     review = frozen.review(planted.X[600:], budget=0.10)
     assert list(review.columns) == [
-        "row", "suspicion", "p", "predicted", "confidence", "region", "reason",
+        "row", "suspicion", "p", "predicted", "confidence", "region", "region_id", "reason",
     ]  # fmt: skip
     assert len(review) == 30
     assert review["suspicion"].is_monotonic_decreasing

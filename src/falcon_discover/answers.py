@@ -52,7 +52,7 @@ class Answers:
         Returns
         -------
         frame, most suspicious first: row (position), suspicion, p, predicted, confidence, region,
-        reason; its index holds the row labels of `X`
+        region_id, reason; its index holds the row labels of `X`
         """
         return self.examine(X).review(budget)
 

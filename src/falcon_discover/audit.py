@@ -25,7 +25,7 @@ from falcon_discover.settings import PAPER
 from falcon_discover.tables import IntArray, Labels
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Question:
     """What to audit and how.
 
@@ -60,7 +60,7 @@ class Question:
     n_jobs: int = -1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Audit:
     """The review list, the figures, and what was noticed on the way.
 

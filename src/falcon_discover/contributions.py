@@ -16,7 +16,7 @@ from falcon_discover.rankers.training import LabelledState
 from falcon_discover.signals.state import State
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Contributions:
     """Per signal family: eligible AUROC without it, the loss, and the interval of the loss.
 

@@ -29,7 +29,7 @@ ONE_THREAD_CELLS = 1_000_000
 Folds = list[tuple[IntArray, IntArray]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CrossFit:
     """A base model refitted on all rows, its fold models, and its out-of-fold scores.
 
@@ -213,7 +213,7 @@ def select_backbone(
     return CrossFit(best, pipeline, probe(pipeline, 1), fold_probes, best_p, reference_p, auroc)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _FoldProbes:
     """The fold models with their views, one at a time."""
 

@@ -34,6 +34,7 @@ from falcon_discover.metrics import capture_at, false_confidence
 from falcon_discover.plots.accessor import Plots
 from falcon_discover.rankers.training import TrainingRows, check_labels
 from falcon_discover.reasons import review_list
+from falcon_discover.regions.claims import FREQUENT_LIFT
 from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.conflict import Conflict, conflict_grid
 from falcon_discover.regions.region_set import RegionSet
@@ -52,12 +53,14 @@ NO_MODEL = (
 # Regions are found with the learned score of the rows they are found on.
 REGION_WITNESS = "learned_oof"
 FAMILY = ("s_stab", "s_disc", "learned_oof")
-# Regions that the model's own confidence foresees: how many, and from which lift they are told.
+# Regions that the model's own confidence may foresee: how many, and how much of their confident
+# errors may lie in regions that are told already. Rows do not count: a wide region around a small
+# one that is told has few rows of it, but may have little else to tell.
 MAX_FORESEEN = 3
-MIN_FORESEEN_LIFT = 1.5
+MAX_TOLD_SHARE = 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Discovery:
     """The finding on a set of rows; `discover()` returns one, and so does `falcon.examine(X)`.
 
@@ -166,10 +169,12 @@ class Discovery:
 
     def review(self, budget: float = PAPER.main_budget) -> pd.DataFrame:
         """Return the most suspicious share of the rows with a reason for each."""
+        numbers = self.regions.numbers(self.table.frame)
         return review_list(
             self.state,
             self.suspicion(),
-            self.regions.name(self.table.frame),
+            self.regions.words(numbers),
+            numbers,
             classes=self.classes,
             tau=self.tau,
             budget=budget,
@@ -355,7 +360,8 @@ def _rules(
     """Return regions in words: found on half of the training rows, confirmed on all others.
 
     First those with more confident errors than rows of the same confidence hold, then those
-    with more than all eligible rows hold.
+    with more than all eligible rows hold, unless most of their confident errors lie in confirmed
+    ones of the first kind: those would be told twice.
     """
     parts, frames = [rows.oof], [table.frame]
     if rows.validation is not None and validation is not None:
@@ -368,8 +374,18 @@ def _rules(
     frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
     search = partial(find_rules, frame, table.kinds, sure, events, tau=tau, confirmation=kept)
     foreseen = search(against="all", max_rules=MAX_FORESEEN)
-    told = [r for r in foreseen if r.confirmed and r.confirmation.lift >= MIN_FORESEEN_LIFT]
-    return tuple(search()), tuple(told)
+    beyond = search()
+    told = np.zeros(len(events), dtype=bool)
+    for rule in beyond:
+        if rule.confirmed:
+            told[rule.rows] = True
+
+    def tells_more(rule: Rule) -> bool:
+        own = rule.rows[events[rule.rows]]
+        frequent = rule.confirmed and rule.confirmation.lift >= FREQUENT_LIFT
+        return frequent and bool(told[own].mean() < MAX_TOLD_SHARE)
+
+    return tuple(beyond), tuple(rule for rule in foreseen if tells_more(rule))
 
 
 def _witness_scores(score: Callable[[], FloatArray]) -> FloatArray:

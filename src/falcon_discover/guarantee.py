@@ -87,7 +87,7 @@ class MissedBound:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ReviewBudget:
     """The smallest review budget that keeps the rest safe.
 

@@ -33,7 +33,7 @@ UInt64Array = npt.NDArray[np.uint64]
 BLOCK_CELLS = 32_768
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Probe:
     """A fitted binary classifier as the stability signals need it.
 

@@ -48,7 +48,7 @@ def rows_within_budget(bytes_per_row: float, at_most: int) -> int:
     return max(1, min(at_most, int(budget // max(bytes_per_row, 1))))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Neighbours:
     """Positions of the nearest reference rows, nearest first, and their distances.
 

@@ -16,7 +16,7 @@ from falcon_discover.mixing import Probe
 from falcon_discover.tables import FloatArray, IntArray, telling_columns
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Opinions:
     """Cheap, diverse models on the transformed view of the reference rows.
 

@@ -12,7 +12,7 @@ from scipy.special import expit
 
 from falcon_discover.metrics import review_order, review_size
 from falcon_discover.signals.state import State
-from falcon_discover.tables import FloatArray
+from falcon_discover.tables import FloatArray, IntArray
 from falcon_discover.words import odds, percent
 
 # Below these a signal speaks against the prediction; they choose words, never ranks.
@@ -27,6 +27,7 @@ def review_list(
     state: State,
     suspicion: FloatArray,
     region: npt.NDArray[np.object_],
+    region_id: IntArray,
     *,
     classes: npt.NDArray[Any],
     tau: float,
@@ -38,7 +39,7 @@ def review_list(
 
     Parameters
     ----------
-    region : the region each row is in, in words
+    region, region_id : the region each row is in, in words and by number
     risk : the probability that each row is a confident error, where the ranker knows it
     """
     top = review_order(suspicion)[: review_size(len(state), budget)]
@@ -58,6 +59,7 @@ def review_list(
             "predicted": classes[chosen.decision.astype(int)],
             "confidence": chosen.confidence,
             "region": region[top],
+            "region_id": region_id[top],
             "reason": reasons,
         },
         index=index[top],

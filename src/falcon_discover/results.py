@@ -21,7 +21,7 @@ from falcon_discover.words import percent
 Scores = Callable[[str, float], FloatArray]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evaluation:
     """How well each ranker finds the confident errors of labelled rows.
 
@@ -142,7 +142,7 @@ def evaluate(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Ranked:
     """Labelled rows, most suspicious first: what is sorted once is not sorted again."""
 

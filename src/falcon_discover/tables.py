@@ -28,7 +28,7 @@ BoolArray = npt.NDArray[np.bool_]
 MIN_SPREAD = 0.1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """A feature table: as given, and in canonical form with the kind of each column.
 
@@ -189,7 +189,7 @@ def _as_text(column: pd.Series) -> npt.NDArray[np.object_]:
     return names[codes]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Labels:
     """Two-class labels as 0/1 with the class names kept; `classes[1]` is the positive class.
 

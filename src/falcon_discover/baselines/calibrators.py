@@ -9,11 +9,13 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import LinAlgWarning
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit, logit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
+from falcon_discover import notices
 from falcon_discover.settings import PAPER
 from falcon_discover.tables import FloatArray
 
@@ -101,7 +103,9 @@ class Beta:
         self.kept_ = [0, 1]
         while True:
             model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10)
-            model.fit(columns[:, self.kept_], y, sample_weight)
+            # Scores of one or two values make both columns alike: another solver steps in.
+            with notices.ignoring(LinAlgWarning):
+                model.fit(columns[:, self.kept_], y, sample_weight)
             worst = int(np.argmin(model.coef_[0]))
             if model.coef_[0, worst] >= 0 or len(self.kept_) == 1:
                 self.model_ = model

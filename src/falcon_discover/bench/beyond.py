@@ -42,7 +42,7 @@ RANKING_COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scored:
     """One run's test rows with the scores of every ranker."""
 

@@ -54,7 +54,7 @@ SPEND = 2 / 3
 Caution = float | Literal["auto"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evidence:
     """The inputs of the calibrator: own log-odds first, then what speaks for the positive class."""
 

@@ -147,22 +147,25 @@ class Curves:
         lines = [] if self.found.codes is None else [self._everywhere()]
         lines += [
             {
-                "rule": line["rule"],
-                "kind": line["kind"],
+                **{name: line[name] for name in ("region_id", "rule", "name", "kind", "claim")},
                 "confirmed": bool(line["confirmed"]),
                 **{name: line[f"{part}_{name}"] for name in FIGURES},
             }
             for line in found.to_dict("records")
         ]
-        return pd.DataFrame(lines, columns=["rule", "kind", "confirmed", *FIGURES])
+        about = ["region_id", "rule", "name", "kind", "claim", "confirmed"]
+        return pd.DataFrame(lines, columns=[*about, *FIGURES])
 
     def _everywhere(self) -> dict[str, Any]:
         events, eligible = self.events, int(self.found.state.eligible(self.found.tau).sum())
         count = int(events.sum())
         low, high = share_interval(count, eligible)
         return {
+            "region_id": 0,
             "rule": "all confident predictions",
+            "name": "all confident predictions",
             "kind": "all",
+            "claim": "",
             "confirmed": False,
             "rows": len(events),
             "eligible": eligible,

@@ -29,7 +29,7 @@ FOLDS = 3
 MIN_OF_A_CLASS = 10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Recalibration:
     """What calibrators change, measured on rows they were not fitted on.
 

@@ -18,7 +18,7 @@ Shape = Literal["box", "categorical", "missing", "none"]
 LEVELS = ("red", "green", "blue", "grey")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Planted:
     """A table with a planted region and the truth about it.
 

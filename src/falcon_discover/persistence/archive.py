@@ -64,7 +64,7 @@ def replacing(path: Path) -> Iterator[Any]:
         raise
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Archive:
     """A saved audit that was opened: its manifest, and its parts on demand."""
 

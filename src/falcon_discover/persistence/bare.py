@@ -16,7 +16,7 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.mixing import Probe
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.signals.state import State
-from falcon_discover.tables import FloatArray, Table
+from falcon_discover.tables import FloatArray, IntArray, Table
 from falcon_discover.view import TransformedView
 
 RANKER = "gated_confidence"
@@ -28,7 +28,7 @@ ONLY_CONFIDENCE = (
 NO_FIT_ROWS = "the rows given to fit were left out when this audit was saved: give X (and y)."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BareReference:
     """A reference without rows."""
 
@@ -64,9 +64,20 @@ class NoRegions:
         """The paper's regions: none either."""
         return self
 
-    def name(self, frame: pd.DataFrame) -> npt.NDArray[np.object_]:
-        """Return an empty name for each row."""
-        return np.full(len(frame), "", dtype=object)
+    here = None
+    numbered = ()
+
+    def numbers(self, frame: pd.DataFrame) -> IntArray:
+        """Return 0 for each row: it is in no region."""
+        return np.zeros(len(frame), dtype=np.intp)
+
+    def words(self, numbers: IntArray) -> npt.NDArray[np.object_]:
+        """Return no words for each row."""
+        return np.full(len(numbers), "", dtype=object)
+
+    def names(self) -> list[str]:
+        """Return no names."""
+        return []
 
     def described(self, *rows: Any) -> NoRegions:
         """Return itself: there is nothing to describe."""
@@ -83,7 +94,7 @@ class NoRegions:
         return "none: the audit was saved without reference rows."
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BareDiscovery(Discovery):
     """The finding on new rows by the model's own confidence alone."""
 

@@ -25,7 +25,7 @@ LIBRARIES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NativeModel:
     """Where a booster stood: its class, its part (None if unfitted), its plain attributes."""
 

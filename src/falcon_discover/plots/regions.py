@@ -80,7 +80,7 @@ def region_plot(regions: pd.DataFrame, axes: Any = None) -> Any:
         if line.kind == "all":
             axes.axvline(line.rate, color=MUTED_COLOUR, linestyle="--", linewidth=1)
     # A dollar sign would begin a formula.
-    words = [fill(rule, 48).replace("$", r"\$") for rule in shown["rule"]]
+    words = [fill(name, 48).replace("$", r"\$") for name in shown["name"]]
     axes.set_yticks(list(places), words, fontsize=7)
     axes.set(xlabel="wrong among confident predictions", xlim=(0, None))
     percent_axis(axes.xaxis, None)

@@ -28,7 +28,7 @@ def _key(spec: Any, tau: float) -> tuple[Any, float]:
     return (spec if isinstance(spec, str) else id(spec), tau)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LabelledState:
     """A state whose labels are known."""
 
@@ -44,7 +44,7 @@ class LabelledState:
         return np.asarray(self.state.decision != self.codes)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TrainingRows:
     """The labelled rows there are: out-of-fold training rows, and perhaps validation rows."""
 

@@ -28,7 +28,7 @@ MAX_NAMED = 6
 CellMask = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Column:
     """One column in cells.
 

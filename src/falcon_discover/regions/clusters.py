@@ -20,7 +20,7 @@ from falcon_discover.tables import BoolArray, FloatArray, IntArray
 CLUSTERED = ("support", "label_agreement", "mean_drift", "label_consistency", "confidence")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Clusters:
     """Clusters of similar state, numbered from 1 by the confident errors they hold.
 

@@ -1,8 +1,13 @@
-"""What a column must satisfy, in the column's own units and in words."""
+"""What a column must satisfy: in the column's own units, in words, and as plain values.
+
+`str()` of a condition tells it in full. Only what is shown to people is shortened, by
+`short_names`, which keeps different rules apart.
+"""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,8 +17,9 @@ import pandas as pd
 
 from falcon_discover.tables import BoolArray, Kind
 
-# Longer values are cut in words; the condition itself keeps them whole.
-MAX_SHOWN = 40
+# How long a name or value, and a whole rule, may be in short; longer if two would look alike.
+SHORT_NAME = 40
+SHORT_RULE = 160
 
 
 @dataclass(frozen=True)
@@ -41,14 +47,27 @@ class Range:
             inside &= values <= self.high
         return inside
 
-    def __str__(self) -> str:
-        name = shortened(self.column)
+    def to_dict(self) -> dict[str, Any]:
+        """Return column, operator and value; dates as ISO text."""
+        low, high = (None if b is None else _value(b, self.kind) for b in (self.low, self.high))
+        if low is None and high is None:
+            return _plain(self.column, "is known")
+        if low is not None and high is not None:
+            return _plain(self.column, "between", [low, high])
+        return _plain(self.column, "<=", high) if low is None else _plain(self.column, ">=", low)
+
+    def words(self, width: int | None = None) -> str:
+        """Return the condition as people write it, with names of at most `width` characters."""
+        name = shortened(self.column, width)
         low, high = (None if b is None else _bound(b, self.kind) for b in (self.low, self.high))
         if low is None and high is None:
             return f"{name} is known"
         if low is not None and high is not None:
             return f"{name} is {low}" if low == high else f"{low} <= {name} <= {high}"
         return f"{name} <= {high}" if low is None else f"{name} >= {low}"
+
+    def __str__(self) -> str:
+        return self.words()
 
 
 @dataclass(frozen=True)
@@ -73,12 +92,20 @@ class OneOf:
             named = named | values.isna().to_numpy(bool)
         return ~named if self.negated else named
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return column, operator and values; None among them is a missing value."""
+        return _plain(self.column, "not in" if self.negated else "in", list(self.levels))
+
+    def words(self, width: int | None = None) -> str:
+        """Return the condition as people write it, with names of at most `width` characters."""
+        name = shortened(self.column, width)
+        told = ["missing" if v is None else shortened(v, width) for v in self.levels]
+        if len(told) == 1:
+            return f"{name} is {'not ' if self.negated else ''}{told[0]}"
+        return f"{name} {'not ' if self.negated else ''}in {{{', '.join(told)}}}"
+
     def __str__(self) -> str:
-        name = shortened(self.column)
-        shown = ["missing" if v is None else shortened(v) for v in self.levels]
-        if len(shown) == 1:
-            return f"{name} is {'not ' if self.negated else ''}{shown[0]}"
-        return f"{name} {'not ' if self.negated else ''}in {{{', '.join(shown)}}}"
+        return self.words()
 
 
 @dataclass(frozen=True)
@@ -91,8 +118,16 @@ class IsMissing:
         """Return which rows satisfy it."""
         return frame[self.column].isna().to_numpy(bool)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return column and operator."""
+        return _plain(self.column, "is missing")
+
+    def words(self, width: int | None = None) -> str:
+        """Return the condition as people write it, with names of at most `width` characters."""
+        return f"{shortened(self.column, width)} is missing"
+
     def __str__(self) -> str:
-        return f"{shortened(self.column)} is missing"
+        return self.words()
 
 
 Condition = Range | OneOf | IsMissing
@@ -123,9 +158,34 @@ def _fewer_digits(value: float | None) -> list[float]:
     return [number for number in dict.fromkeys(shorter) if number != value]
 
 
-def in_words(conditions: tuple[Condition, ...]) -> str:
-    """Return a rule as people write it."""
-    return " and ".join(map(str, conditions))
+def in_words(conditions: Sequence[Condition], width: int | None = None) -> str:
+    """Return a rule as people write it, in full or with names of at most `width` characters."""
+    return " and ".join(condition.words(width) for condition in conditions)
+
+
+def short_names(rules: Sequence[Sequence[Condition]]) -> list[str]:
+    """Return each rule in short; no two names are equal.
+
+    Examples
+    --------
+    >>> columns = [f"balance_across_all_open_accounts_of_{kind}_holders" for kind in ("new", "old")]
+    >>> for name in short_names([[Range(column, 9.0, None)] for column in columns]):
+    ...     print(name)
+    balance_across_all_o…unts_of_new_holders >= 9
+    balance_across_all_o…unts_of_old_holders >= 9
+    """
+    full = [in_words(rule) for rule in rules]
+    names, alike, wider = list(full), list(range(len(full))), 1
+    while alike:
+        for i in alike:
+            short = in_words(rules[i], SHORT_NAME * wider)
+            names[i] = shortened(short, SHORT_RULE * wider)
+        count = Counter(names)
+        alike = [i for i in alike if count[names[i]] > 1 and names[i] != full[i]]
+        wider *= 2
+    # Rules may read the same in full: names that differ in white space only are told by place.
+    count = Counter(names)
+    return [name if count[name] == 1 else f"{name} (#{i + 1})" for i, name in enumerate(names)]
 
 
 def simple_number(low: float, high: float) -> float:
@@ -161,14 +221,33 @@ def simple_time(low: float, high: float) -> float:
     return low
 
 
+def _plain(column: str, operator: str, value: Any = None) -> dict[str, Any]:
+    return {"column": column, "operator": operator, "value": value}
+
+
+def _value(bound: float, kind: Kind) -> float | str:
+    return pd.Timestamp(bound, unit="s").isoformat() if kind == "datetime" else bound
+
+
 def _bound(value: float, kind: Kind) -> str:
     if kind == "datetime":
         moment = pd.Timestamp(value, unit="s")
         return str(moment.date() if moment == moment.normalize() else moment)
-    return f"{int(value):,}" if value == int(value) and abs(value) < 1e15 else f"{value:.6g}"
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    few = f"{value:.6g}"
+    return few if float(few) == value else repr(float(value))
 
 
-def shortened(text: Any) -> str:
-    """Return a name or value on one line, cut where it is long."""
+def shortened(text: Any, width: int | None = None) -> str:
+    """Return a text on one line; where it is wider, its middle is left out.
+
+    Examples
+    --------
+    >>> shortened("a long name of a column", 11)
+    'a lon…olumn'
+    """
     line = " ".join(str(text).split())
-    return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 1]}…"
+    if width is None or len(line) <= width:
+        return line
+    return f"{line[: width // 2]}…{line[len(line) - (width - 1) // 2 :]}"

@@ -58,7 +58,7 @@ class Figures:
     expected: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rule:
     """A region in words, with its figures on the rows it was found on and on unseen ones.
 

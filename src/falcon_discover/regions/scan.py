@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -37,7 +38,7 @@ MAX_ROUNDS = 12
 ROUNDING_COST = 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Found:
     """A rule as chosen cells per column (by position), and what it earned."""
 
@@ -45,7 +46,7 @@ class Found:
     masks: dict[int, CellMask]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Counts:
     """What rules hold: events, events expected, and as many as equally many rows usually hold."""
 
@@ -98,6 +99,7 @@ class Scan:
         self.expected = expected
         self.total = float(self.events.sum())
         self.usual = np.full(len(events), self.total / len(events))
+        self._extensions: dict[tuple[tuple[int, bytes], ...], Found] = {}
 
     def best(self) -> Found | None:
         """Return the best rule, or None if none earns its cost."""
@@ -180,14 +182,14 @@ class Scan:
 
     def _best_interval(self, column: Column, counts: Counts) -> tuple[float, CellMask | None]:
         m = column.ordered
-        first, last = np.triu_indices(m)
+        first, last, costs = _ranges(m)
 
         def between(cells: FloatArray) -> FloatArray:
             upto = np.concatenate([[0.0], np.cumsum(cells[:m])])
             return np.asarray(upto[last + 1] - upto[first])
 
         score = likelihood_ratio(counts.map(between), self.total)
-        score -= COLUMN_COST + BOUND_COST * ((first > 0).astype(float) + (last < m - 1))
+        score -= costs
         if column.gap is None:
             score[(first == 0) & (last == m - 1)] = -np.inf
         best = int(score.argmax())
@@ -225,15 +227,23 @@ class Scan:
     def _extended(
         self, masks: dict[int, CellMask], score: float
     ) -> tuple[dict[int, CellMask], float]:
+        # Starts often meet at the same rule; with many columns, to extend it is most of the work.
+        key = tuple((k, mask.tobytes()) for k, mask in masks.items())
+        if key not in self._extensions:
+            self._extensions[key] = self._best_extension(masks)
+        longer = self._extensions[key]
+        return (longer.masks, longer.score) if longer.score > score else (masks, score)
+
+    def _best_extension(self, masks: dict[int, CellMask]) -> Found:
         cost = sum(self._cost(k, mask) for k, mask in masks.items())
-        inside, best = self._inside(masks), (score, masks)
+        inside, best = self._inside(masks), Found(-np.inf, masks)
         for k in self._all():
             if k in masks:
                 continue
             earned, mask = self._best_choice(k, inside)
-            if mask is not None and earned - cost > best[0]:
-                best = earned - cost, {**masks, k: mask}
-        return best[1], best[0]
+            if mask is not None and earned - cost > best.score:
+                best = Found(earned - cost, {**masks, k: mask})
+        return best
 
     def _inside(self, masks: dict[int, CellMask]) -> BoolArray:
         inside = np.ones(len(self.events), dtype=bool)
@@ -249,7 +259,7 @@ class Scan:
         return float(_costs(self.columns[k], mask[None, :])[0])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Family:
     """The conditions tried on a column over coarse cells."""
 
@@ -285,6 +295,14 @@ def _held(inside: BoolArray, events: FloatArray, expected: FloatArray) -> float:
     usual = np.array([inside.mean() * events.sum()])
     counts = Counts(np.array([events[inside].sum()]), np.array([expected[inside].sum()]), usual)
     return float(likelihood_ratio(counts, float(events.sum()))[0])
+
+
+@cache
+def _ranges(cells: int) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the first and last cell of every range of ordered cells, and what it costs."""
+    first, last = np.triu_indices(cells)
+    bounds = (first > 0).astype(float) + (last < cells - 1)
+    return first, last, COLUMN_COST + BOUND_COST * bounds
 
 
 def _intervals(ordered: int, cells: int) -> npt.NDArray[np.bool_]:

@@ -25,7 +25,7 @@ from falcon_discover.settings import PAPER
 from falcon_discover.tables import shown
 from falcon_discover.words import percent
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 VERSIONS = ("falcon-discover", "scikit-learn", "numpy", "pandas")
 # What each family of signals earns costs a refit per family: up to this many rows it is done.
 FEW_ROWS = 6_000
@@ -39,7 +39,7 @@ COSTLY = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class About:
     """What a report says about where its finding comes from.
 
@@ -67,7 +67,7 @@ class About:
     identity: pd.Series | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Report:
     """Everything there is to write.
 
@@ -127,7 +127,7 @@ class Report:
             "evaluation": None if evaluation is None else evaluation.to_dict(),
             "missed": None if missed is None else missed.to_dict(),
             "guarantee": None if guarantee is None else guarantee.to_dict(),
-            "regions": records(found.regions.frame()),
+            "regions": _regions(found),
             "clusters": records(found.regions.clusters.frame()),
             **parts,
             "left_out": left_out,
@@ -221,6 +221,14 @@ def _eligible(found: Finding) -> dict[str, Any]:
         "promised_errors": float((1.0 - sure).sum()),
         "errors": events,
     }
+
+
+def _regions(found: Finding) -> list[dict[str, Any]]:
+    """Return the regions in words: figures, and conditions as columns, operators and values."""
+    return [
+        {**line, "conditions": [condition.to_dict() for condition in rule.conditions]}
+        for line, rule in zip(records(found.regions.frame()), found.regions.numbered, strict=True)
+    ]
 
 
 def _verdict(found: Finding) -> str:

@@ -22,7 +22,7 @@ BANDS = ("highest suspicion", "middle", "lowest suspicion")
 MIN_BAND = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Feedback:
     """What was marked, and how it compares with what was predicted.
 

@@ -38,8 +38,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class Bar:
-    """A region: its words, its figures in words, and its bar."""
+    """A region: its name, its words in full, its figures in words, and its bar."""
 
+    name: str
     words: str
     figures: str
     svg: Markup

@@ -23,6 +23,8 @@ MAX_ROWS = 2_000
 MAX_BYTES = 1_500_000
 MAX_COLUMNS = 40
 MAX_NAME = 60
+# A region is told in full, unless its values are documents.
+MAX_REGION = 2_000
 
 
 @dataclass(frozen=True)
@@ -92,12 +94,13 @@ def page_rows(
     Returns
     -------
     dict with `names` of the fields of a row, `rows` as lists in that order, and what the
-    fields mean: `signals`, `columns`, `regions`, `classes`
+    fields mean: `signals`, `columns`, `regions` in short and in full, `classes`
     """
     top = review["row"].to_numpy()[:MAX_ROWS]
     review = review.head(len(top))
     state = found.state.take(top)
-    regions = list(dict.fromkeys(name for name in review["region"] if name))
+    regions = list(dict.fromkeys(number for number in review["region_id"] if number))
+    short, full = found.regions.names(), found.regions.words(np.array(regions, dtype=np.intp))
     signals = [name for name in SIGNALS if _values(state, name) is not None]
     fields: dict[str, list[Any]] = {
         "row": row_numbers(found)[top].tolist(),
@@ -107,7 +110,7 @@ def page_rows(
         "confidence": _rounded(state.confidence),
         "suspicion": _rounded(review["suspicion"].to_numpy(dtype=np.float64)),
         "risk": _risk(found, top),
-        "region": [regions.index(name) if name else -1 for name in review["region"]],
+        "region": [regions.index(n) if n else -1 for n in review["region_id"]],
         "reason": [text(reason, 400) for reason in review["reason"]],
         "neighbours": _neighbours(state),
         "signals": _transposed([_rounded(_shown(state, name)) for name in signals]),
@@ -121,7 +124,8 @@ def page_rows(
         "rows": rows,
         "identity": None if identity is None else text(identity.name, MAX_NAME),
         "classes": [text(label) for label in found.classes],
-        "regions": [text(name, 300) for name in regions],
+        "regions": [text(short[number - 1], MAX_REGION) for number in regions],
+        "region_words": [text(rule, MAX_REGION) for rule in full],
         "signals": [{"label": SIGNALS[n].label, "unit": SIGNALS[n].unit} for n in signals],
         "columns": [text(name, MAX_NAME) for name in list(found.table.kinds)[:MAX_COLUMNS]],
         "columns_left_out": max(0, len(found.table.kinds) - MAX_COLUMNS),

@@ -7,6 +7,7 @@ from typing import Any
 from falcon_discover.report.charts import conflict_chart, region_bar
 from falcon_discover.report.format import count, interval, number, share, text, undefined
 from falcon_discover.report.page import Bar, Figure, Grid, Section, Summary, Tile, column, lines
+from falcon_discover.report.rows import MAX_REGION
 from falcon_discover.words import percent, rate
 
 CONFLICT_NAMES = {
@@ -92,17 +93,22 @@ def regions_section(summary: Summary) -> Section:
     usual = next((r["rate"] for r in told if r["kind"] == "all"), None)
     scale = max([r["high"] for r in told if not undefined(r["high"])] + [0.01])
     bars = [
-        Bar(text(r["rule"], 400), _figures(r), region_bar(r, scale, usual, f"region-{i}"))
+        Bar(
+            text(r["name"], MAX_REGION),
+            text(r["rule"], MAX_REGION),
+            _figures(r),
+            region_bar(r, scale, usual, f"region-{i}"),
+        )
         for i, r in enumerate(told)
-        if len(told) > 1 or r["kind"] == "all"
     ]
-    lead = [_lead(told, summary)]
+    lead = [_lead([r for r in told if r["kind"] != "all"], summary, usual)]
     grids = [_region_grid("Regions in words", told)] if told else []
     points = []
     if doubtful:
         points.append(
-            f"{len(doubtful)} more found on one half of the rows did not hold on the others and "
-            f"should not be acted on: {'; '.join(text(r['rule'], 200) for r in doubtful)}."
+            f"In {_regions(len(doubtful), 'more ')} an excess of confident errors was found on one "
+            "half of the rows and did not hold on the other; do not act on it: "
+            f"{'; '.join(text(r['name'], MAX_REGION) for r in doubtful)}."
         )
     figures = []
     conflict = summary["conflict"]
@@ -115,35 +121,41 @@ def regions_section(summary: Summary) -> Section:
     return Section("regions", title, "Where", lead, bars, figures, grids, points)
 
 
-def _lead(told: list[dict[str, Any]], summary: Summary) -> str:
-    beyond = [r for r in told if r["kind"] == "beyond confidence"]
-    foreseen = [r for r in told if r["kind"] == "foreseen"]
-    if not told or len(told) == 1:
-        return (
-            "No region in words holds more confident errors than chance explains: what was found "
-            "on one half of the rows did not hold on the other."
-            if summary["evaluation"] is not None
-            else "The regions were found on the rows of the fit."
-        )
-    parts = []
-    if beyond:
-        parts.append(
-            f"In {_regions(len(beyond))} there are more confident errors than the model's own "
-            "confidence admits."
-        )
-    if foreseen:
-        parts.append(
-            f"In {_regions(len(foreseen))} confident errors are frequent, much as the model's own "
-            "confidence there foresees."
-        )
-    return (
-        f"{' '.join(parts)} Each was found on one half of the labelled rows and confirmed on rows "
-        "it was not found on. The dashed mark is the rate of all confident predictions."
-    )
+# What a report says of the regions of each claim, on the rows that it shows.
+LEADS = {
+    "more than predicted": "In {n} there are more confident errors than the model's confidence "
+    "predicts.",
+    "frequent, as predicted": "In {n} confident errors are frequent, about as many as the model's "
+    "confidence there implies.",
+    "frequent": "In {n} confident errors are frequent.",
+    "no more than predicted": "In {n} there are no more confident errors than the model's "
+    "confidence predicts.",
+    "not frequent": "In {n} confident errors are no longer frequent.",
+}
 
 
-def _regions(n: int) -> str:
-    return "one region" if n == 1 else f"{n} regions"
+def _lead(told: list[dict[str, Any]], summary: Summary, usual: float | None) -> str:
+    if not told:
+        verb = "is confirmed to have" if summary["regions"] else "has"
+        return f"No region {verb} more confident errors than the model's confidence predicts."
+    claims = [r["claim"] for r in told]
+    parts = [
+        words.format(n=_regions(claims.count(claim)))
+        for claim, words in LEADS.items()
+        if claim in claims
+    ]
+    here = any("here_rows" in region for region in summary["regions"])
+    parts += [
+        "Each was found on one half of the labelled rows and confirmed on the other.",
+        f"The figures are of {'these rows' if here else 'rows it was not found on'}.",
+    ]
+    if usual is not None:
+        parts.append("The dashed mark is the rate of all confident predictions.")
+    return " ".join(parts)
+
+
+def _regions(n: int, more: str = "") -> str:
+    return f"one {more}region" if n == 1 else f"{n} {more}regions"
 
 
 def _figures(region: dict[str, Any]) -> str:
@@ -153,21 +165,18 @@ def _figures(region: dict[str, Any]) -> str:
         f"{count(region['events'])} of {count(region['eligible'])} confident predictions wrong: "
         f"{share(region['rate'])} (95 % interval {interval(region['low'], region['high'])})"
     )
-    if region["kind"] == "all" or undefined(region["lift"]):
+    if region["kind"] == "all":
         return words
-    kind = "beyond confidence" if region["kind"] == "beyond confidence" else "foreseen"
-    return (
-        f"{words}, {region['lift']:.1f} times the usual rate; {region['expected']:.1f} expected "
-        f"at their confidence ({kind})"
-    )
+    lift = "" if undefined(region["lift"]) else f", {region['lift']:.1f} times the usual rate"
+    return f"{words}{lift}; {region['expected']:.1f} expected from their confidence"
 
 
 def _region_grid(caption: str, rows: list[dict[str, Any]]) -> Grid:
     return Grid.of(
         caption,
         {
-            "region": [text(r["rule"], 400) for r in rows],
-            "kind": column(rows, str, "kind"),
+            "region": [text(r["rule"], MAX_REGION) for r in rows],
+            "finding": [r["claim"] or r["kind"] for r in rows],
             "confident": column(rows, count, "eligible"),
             "wrong": column(rows, count, "events"),
             "rate": column(rows, share, "rate"),

@@ -16,7 +16,7 @@ from falcon_discover.tables import FloatArray, Table
 from falcon_discover.view import TransformedView
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reference:
     """Rows with known labels and out-of-fold scores, ready to be searched and mixed in.
 

@@ -48,7 +48,7 @@ STACK_ROWS = 16_384
 Folds = Sequence[tuple[IntArray, IntArray]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class State:
     """What rankers, regions and weights may see of each row.
 

@@ -14,7 +14,7 @@ from falcon_discover.tables import FloatArray
 Float32Array = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Support:
     """Centre, spread and distance quantiles of the reference rows (eq:support).
 

@@ -55,7 +55,7 @@
     return (Math.floor(share * 1000) / 10).toFixed(1) + " %";
   }
   function name(row) { return has("id") ? String(row.id) : String(row.row); }
-  function region(row) { return row.region >= 0 ? data.regions[row.region] : ""; }
+  function region(row) { return row.region >= 0 ? data.region_words[row.region] : ""; }
   function haystack(row) {
     if (!row.text) {
       row.text = [row.row, row.id, data.classes[row.predicted], region(row), row.reason].concat(row.values || []).join(" ").toLowerCase();
@@ -171,7 +171,7 @@
 
   function panel(row) {
     var why = make("div", {}, [make("h4", { text: "Why" }), make("p", { text: row.reason })]);
-    if (region(row)) { why.appendChild(make("p", { dir: "auto", text: "Region: " + region(row) })); }
+    if (region(row)) { why.appendChild(make("p", { dir: "auto", title: region(row), text: "Region: " + data.regions[row.region] })); }
     if (known) { why.appendChild(make("p", {}, [make("span", { text: "Known label: " }), tag(row)])); }
     if (has("neighbours")) {
       var k = row.neighbours[0], alike = row.neighbours[1], dots = [], i;
@@ -249,7 +249,7 @@
   function select(label, key, options) {
     return make("label", { text: label }, [make("select", {
       id: "filter-" + key, on: { change: function (event) { state[key] = event.target.value; state.limit = PAGE; draw(); } }
-    }, options.map(function (option) { return make("option", { value: option[0], text: option[1] }); }))]);
+    }, options.map(function (option) { return make("option", { value: option[0], title: option[2], text: option[1] }); }))]);
   }
 
   function keys(event) {
@@ -268,7 +268,7 @@
   function queue() {
     var place = document.getElementById("queue");
     var search = make("input", { type: "search", id: "search", autocomplete: "off", on: { input: function () { state.query = search.value; state.limit = PAGE; draw(); } } });
-    var regions = [["", "all"]].concat(data.regions.map(function (words, i) { return [String(i), words.length > 60 ? words.slice(0, 59) + "…" : words]; }));
+    var regions = [["", "all"]].concat(data.regions.map(function (words, i) { return [String(i), words, data.region_words[i]]; }));
     place.appendChild(make("div", { class: "tools" }, [
       make("label", { text: "Search" }, [search]),
       select("Predicted", "predicted", [["", "all"], ["0", data.classes[0]], ["1", data.classes[1]]]),
