@@ -269,7 +269,10 @@ def _two_classes(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         raise InputError(
             "y mixes labels of different types, which have no order: use one type."
         ) from error
-    check_classification_targets(values)
+    try:
+        check_classification_targets(values)
+    except ValueError as error:
+        raise InputError(f"y is not a column of two classes. {error}") from error
     if len(known) == 1:
         raise InputError(
             f"y has one class only ({shown(known[0])}): confident errors can be found only "

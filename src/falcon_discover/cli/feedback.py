@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from falcon_discover.cli.common import AsJson, command
+from falcon_discover.cli.common import AsJson, command, echo
 from falcon_discover.exceptions import InputError
 
 
@@ -33,4 +33,4 @@ def feedback(
         ranker=settings["ranker"],
         severity=settings.get("severity", "count"),
     )
-    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else repr(found))
+    echo(json.dumps(found.to_dict(), indent=2) if as_json else repr(found))
