@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 
-from falcon_discover import notices
+from falcon_discover import backbones, notices
 from falcon_discover.checks import if_percent
 from falcon_discover.discovery import Discovery
 from falcon_discover.estimator import FalconDiscover
@@ -122,6 +122,8 @@ def run(data: pd.DataFrame, question: Question, *, name: str) -> Audit:
     if question.max_residual_rate is not None:
         check_share(question.max_residual_rate, "max_residual_rate")
     review_size(len(data), question.budget)
+    if question.backbone != "auto":
+        backbones.candidate(question.backbone)
     # Positions in the file identify rows from here on, whatever index the frame came with.
     data = data.reset_index(drop=True)
     X, y = _features(data, question, name)
