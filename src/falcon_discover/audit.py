@@ -22,15 +22,12 @@ from falcon_discover.predictions import discover
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.report.build import About, Report
 from falcon_discover.report.format import identifier
+from falcon_discover.report.rows import LIST_COLUMNS
 from falcon_discover.results import Evaluation
 from falcon_discover.settings import PAPER
 from falcon_discover.suggestions import no_column
 from falcon_discover.tables import FloatArray, IntArray, Labels
 
-# The columns that the review list has of its own, with or without labels and risk.
-LIST_COLUMNS = (
-    "row", "suspicion", "risk", "p", "predicted", "actual", "confidence", "region", "reason",
-)  # fmt: skip
 # Fewer rows may well have different values each in any column.
 MIN_IDENTIFIED = 50
 

@@ -19,6 +19,10 @@ from falcon_discover.report.format import identifier, text
 from falcon_discover.signals.state import State
 from falcon_discover.tables import FloatArray, IntArray, Table
 
+# What a review list holds beside the column that identifies its rows.
+LIST_COLUMNS = (
+    "row", "suspicion", "risk", "p", "predicted", "actual", "confidence", "region", "reason",
+)  # fmt: skip
 MAX_ROWS = 2_000
 MAX_BYTES = 1_500_000
 MAX_COLUMNS = 40
