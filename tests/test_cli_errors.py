@@ -419,3 +419,16 @@ main()
         [sys.executable, "-c", words], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (130, "interrupted: nothing was written.\n")
+
+
+def test_a_column_that_new_rows_lack_is_answered_with_the_one_that_may_be_meant(tmp_path, finished):
+    saved = finished.falcon.save(tmp_path / "audit.falcon")
+    made_up().rename(columns={"load": "Load"}).to_parquet(tmp_path / "new.parquet")
+    told = refused("score", saved, tmp_path / "new.parquet", "--out", tmp_path / "scores")
+    assert told.endswith("new.parquet lacks the column 'load'. Did you mean 'Load'?")
+
+
+def test_a_column_name_that_ends_in_nul_is_refused(tmp_path):
+    made_up().rename(columns={"load": "load\0"}).to_csv(tmp_path / "rows.csv", index=False)
+    told = refused("audit", tmp_path / "rows.csv", *PROBA)
+    assert told.startswith("rows.csv has a NUL character in the name 'load")

@@ -25,7 +25,7 @@ from falcon_discover.report.format import identifier
 from falcon_discover.report.rows import LIST_COLUMNS
 from falcon_discover.results import Evaluation
 from falcon_discover.settings import PAPER
-from falcon_discover.suggestions import no_column
+from falcon_discover.suggestions import meant, no_column
 from falcon_discover.tables import FloatArray, IntArray, Labels
 
 # Fewer rows may well have different values each in any column.
@@ -203,7 +203,10 @@ def _audit_model(
     if wanted is not None:
         lacking = [column for column in wanted if column not in X.columns]
         if lacking:
-            raise InputError(f"the model needs the column {lacking[0]!r}, which the data lack.")
+            raise InputError(
+                f"the model needs the column {lacking[0]!r}, which the data lack."
+                f"{meant(lacking[0], X.columns)}"
+            )
         X = X[list(wanted)]
     found = falcon.fit(X, y).examine()
     how = {
@@ -266,6 +269,10 @@ def _features(data: pd.DataFrame, question: Question, name: str) -> tuple[pd.Dat
             f"--id names the column {question.identity!r}, and the review list has a column of "
             "that name: rename yours."
         )
+    for column in data.columns:
+        # Arrays of texts end at it: the column would not be found again.
+        if "\0" in str(column):
+            raise InputError(f"{name} has a NUL character in the name {column!r}: rename it.")
     X = data.drop(columns=list(taken))
     if X.shape[1] == 0:
         raise InputError("no feature column is left beside the target.")

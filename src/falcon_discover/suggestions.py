@@ -18,12 +18,23 @@ def no_column(column: object, columns: Iterable[object], where: str) -> str:
     "the column 'targt', which data.csv does not have. Did you mean 'target'? Its columns: age, target."
     """  # noqa: E501  # a sentence as it is printed
     names = [str(name) for name in columns]
-    near = {name.strip().lower(): name for name in reversed(names)}
-    close = get_close_matches(str(column).strip().lower(), near, n=1)
-    meant = f" Did you mean {near[close[0]]!r}?" if close else ""
     return (
-        f"the column {column!r}, which {where} does not have.{meant} Its columns: {listed(names)}."
+        f"the column {column!r}, which {where} does not have.{meant(column, names)} "
+        f"Its columns: {listed(names)}."
     )
+
+
+def meant(name: object, names: Iterable[object]) -> str:
+    """Return the question whether a similar name is meant; nothing where there is none.
+
+    Examples
+    --------
+    >>> meant("Lod", ["age", "load"]), meant("zzz", ["age", "load"])
+    (" Did you mean 'load'?", '')
+    """
+    near = {str(known).strip().lower(): known for known in names}
+    close = get_close_matches(str(name).strip().lower(), near, n=1)
+    return f" Did you mean {near[close[0]]!r}?" if close else ""
 
 
 def listed(names: list[str]) -> str:

@@ -10,7 +10,16 @@ import typer
 
 from falcon_discover import progress
 from falcon_discover.bench import plan
-from falcon_discover.cli.common import EngineName, Jobs, Scheduler, Workers, command, echo, is_dask
+from falcon_discover.cli.common import (
+    EngineName,
+    Jobs,
+    Scheduler,
+    Workers,
+    command,
+    counted,
+    echo,
+    is_dask,
+)
 from falcon_discover.exceptions import InputError
 from falcon_discover.settings import PAPER
 
@@ -98,7 +107,7 @@ def tables(
         echo(_markdown(cells))
     if out is not None:
         write_tables(built, study, out)
-        echo(f"\n{len(built)} table(s) in {out}")
+        echo(f"\n{counted(len(built), 'table')} in {out}")
 
 
 @bench_app.command()
@@ -120,7 +129,7 @@ def beyond(
     if out is not None:
         write_beyond(built, out)
         drawn = draw_beyond(built, out)
-        echo(f"\n{len(built)} table(s) and {len(drawn)} figure(s) in {out}")
+        echo(f"\n{counted(len(built), 'table')} and {counted(len(drawn), 'figure')} in {out}")
 
 
 @bench_app.command()
@@ -139,7 +148,7 @@ def actions(
         echo(f"\n{name}\n\n{frame.round(4).to_string(index=False)}")
     if out is not None:
         write_beyond(built, out)
-        echo(f"\n{len(built)} table(s) in {out}")
+        echo(f"\n{counted(len(built), 'table')} in {out}")
 
 
 @bench_app.command()
@@ -152,7 +161,8 @@ def figures(
     """Draw the paper's figures from the store."""
     from falcon_discover.bench.figures import draw_all
 
-    echo(f"{len(draw_all(_study(store, dataset), out))} figure(s) in {out}")
+    drawn = draw_all(_study(store, dataset), out)
+    echo(f"{counted(len(drawn), 'figure')} in {out}")
 
 
 @bench_app.command()

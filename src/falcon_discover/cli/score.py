@@ -18,6 +18,7 @@ from falcon_discover.cli.common import (
     Scheduler,
     Workers,
     command,
+    counted,
     echo,
     is_dask,
 )
@@ -116,5 +117,6 @@ def score(
     if len(done.notes) > SHOWN_NOTES:
         echo(f"and {len(done.notes) - SHOWN_NOTES} more notes of this kind")
     echo(
-        f"{done.rows:,} rows in {done.parts} part(s) in {out}, {done.scored_now} of them done now."
+        f"{counted(done.rows, 'row')} in {counted(done.parts, 'part')} in {out}, "
+        f"{done.scored_now} of them done now."
     )
