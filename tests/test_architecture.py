@@ -24,6 +24,7 @@ ROOMS = (
     "metrics",
     "inference",
     "words",
+    "suggestions",
     "threads",
     "tables",
     "view",

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import os
-import signal
-import subprocess
-import sys
-import time
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
@@ -337,26 +332,6 @@ def test_no_network_names_the_ways_out(tmp_path, monkeypatch):
         datasets.load("miniboone_subset")
     with refused("there is no data set 'titanic'; choose one of adult"):
         datasets.load("titanic")
-
-
-def test_ctrl_c_half_way_leaves_nothing_and_says_so(tmp_path):
-    out = tmp_path / "out"
-    run = subprocess.Popen(
-        [sys.executable, "-m", "falcon_discover", "demo", "--out", str(out)],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        # A job in the background may have been started deaf to Ctrl-C.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    time.sleep(10)
-    assert run.poll() is None, "the demo ended before it could be interrupted"
-    run.send_signal(signal.SIGINT)
-    _, errors = run.communicate(timeout=60)
-    assert run.returncode == 130
-    assert errors.strip().endswith("interrupted: nothing was written.")
-    assert not out.exists()
 
 
 def test_skops_missing_is_said(tmp_path, monkeypatch):

@@ -13,7 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from falcon_discover import InputError, datasets
+from falcon_discover import PAPER, InputError, datasets
+from falcon_discover.bench.loading import Study
+from falcon_discover.bench.output import runs_frame
 from falcon_discover.bench.store import RunKey, Store, settings_hash
 
 KEY = RunKey("phoneme", 7, "logistic_regression")
@@ -160,3 +162,48 @@ def test_the_report_says_what_was_done(folder, tmp_path):
     assert rows["split"].value_counts().to_dict() == {"test": 80, "validation": 40}
     assert len(Store(store).read(KEY, "oof")) == 280
     assert np.isfinite(rows.select_dtypes("number").to_numpy()).all()
+
+
+@pytest.mark.parametrize("words", ["", "{", "[1, 2]", "null", "\udcff"])
+@pytest.mark.parametrize("name", ["settings.json", "report.json"])
+def test_a_damaged_file_of_the_store_is_named(tmp_path, name, words):
+    store = Store(tmp_path, {"a": 1})
+    store.write(KEY, {"rows": pd.DataFrame({"row": [1]})}, {"oof_auroc": 0.5})
+    path = tmp_path / name if name == "settings.json" else store.path(KEY) / name
+    path.write_text(words, errors="surrogateescape")
+    with pytest.raises(InputError, match=f"{name} (cannot be read|is not as it was written)"):
+        Store(tmp_path).report(KEY)
+
+
+def test_a_report_without_its_fields_is_named(tmp_path):
+    store = Store(tmp_path, {"a": 1})
+    for backbone in PAPER.candidates:
+        key = RunKey("phoneme", 7, backbone)
+        store.write(key, {"rows": pd.DataFrame({"row": [1]})}, {"oof_auroc": "high"})
+    with pytest.raises(InputError, match=r"the report of run .* has no out-of-fold AUROC"):
+        Study(store, ["phoneme"]).selected("phoneme", 7)
+    study = Study(store, ["phoneme"])
+    study.wanted = lambda: [KEY]
+    with pytest.raises(InputError, match=f"the report of run {KEY} is not as it was written"):
+        runs_frame(study)
+    path = store.path(KEY) / "report.json"
+    path.write_text("{}")
+    with pytest.raises(InputError, match="was made with settings None"):
+        store.report(KEY)
+
+
+def test_a_table_that_cannot_be_read_is_named(tmp_path):
+    store = Store(tmp_path, {"a": 1})
+    store.write(KEY, {"rows": pd.DataFrame({"row": [1]})}, {"oof_auroc": 0.5})
+    with pytest.raises(InputError, match=r"rows.parquet cannot be read .*: delete that run"):
+        store.read(KEY, "rows", ["label"])
+    (store.path(KEY) / "rows.parquet").write_bytes(b"PAR1")
+    with pytest.raises(InputError, match=r"rows.parquet cannot be read .*: delete that run"):
+        store.read(KEY, "rows")
+
+
+def test_a_folder_that_is_no_seed_is_passed_over(tmp_path):
+    store = Store(tmp_path, {"a": 1})
+    (tmp_path / "phoneme" / "seed-x" / "mlp").mkdir(parents=True)
+    (tmp_path / "phoneme" / "seed-x" / "mlp" / "DONE").touch()
+    assert store.runs() == []

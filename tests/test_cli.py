@@ -156,7 +156,7 @@ def test_the_positive_label_may_be_the_smaller_one(folder, tmp_path):
         (["data.xlsx", "--target", "y"], "data.xlsx has the ending '.xlsx': use one of .csv"),
         (
             ["{}/table.csv", "--target", "y"],
-            "--target names the column 'y'; the data have signal_a",
+            "--target names the column 'y', which table.csv does not have. Its columns: signal_a",
         ),
         (
             ["{}/table.csv", "--target", "outcome", "--proba", "odds"],
@@ -180,7 +180,7 @@ def test_the_positive_label_may_be_the_smaller_one(folder, tmp_path):
         ),
         (
             ["{}/table.csv", "--target", "outcome", "--proba", "score", "--tau", "90"],
-            "tau is 90.0: a confidence lies between 0.5 and 1",
+            "tau is 90.0: a confidence lies between 0.5 and 1. Did you mean 0.9?",
         ),
         (
             ["{}/table.csv", "--target", "outcome", "--proba", "score", "--positive", "maybe"],

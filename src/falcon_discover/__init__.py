@@ -3,12 +3,11 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from falcon_discover import metrics
 from falcon_discover.exceptions import DataWarning, InputError
 from falcon_discover.settings import PAPER
 
 if TYPE_CHECKING:
-    from falcon_discover import datasets
+    from falcon_discover import datasets, metrics
     from falcon_discover.discovery import Discovery
     from falcon_discover.estimator import FalconDiscover
     from falcon_discover.loading import load
@@ -27,13 +26,15 @@ __all__ = [
     "metrics",
 ]
 
-# Loaded when first asked for: tables are rebuilt from stored fields without scikit-learn.
+# Loaded when first asked for: tables are rebuilt from stored fields without scikit-learn, and the
+# command line is there at once.
 _LAZY = {
     "Discovery": "falcon_discover.discovery",
     "FalconDiscover": "falcon_discover.estimator",
     "discover": "falcon_discover.predictions",
     "load": "falcon_discover.loading",
     "datasets": "falcon_discover.datasets",
+    "metrics": "falcon_discover.metrics",
 }
 
 

@@ -1,5 +1,18 @@
-"""`python -m falcon_discover` is the same as `falcon-discover`."""
+"""The command `falcon-discover`, also as `python -m falcon_discover`."""
 
-from falcon_discover.cli import main
+import sys
 
-main()
+
+def main() -> None:
+    """Run the command line; Ctrl-C while it is being loaded ends it without a traceback."""
+    try:
+        from falcon_discover.cli import main as run
+
+        run()
+    except KeyboardInterrupt:
+        print("interrupted: nothing was written.", file=sys.stderr)
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

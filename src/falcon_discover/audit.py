@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,17 +11,25 @@ import pandas as pd
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 
-from falcon_discover import notices
+from falcon_discover import backbones, notices
+from falcon_discover.checks import if_percent
 from falcon_discover.discovery import Discovery
 from falcon_discover.estimator import FalconDiscover
 from falcon_discover.exceptions import InputError
 from falcon_discover.guarantee import MissedBound, ReviewBudget, check_share
+from falcon_discover.metrics import review_size
 from falcon_discover.predictions import discover
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.report.build import About, Report
+from falcon_discover.report.format import identifier
+from falcon_discover.report.rows import LIST_COLUMNS
 from falcon_discover.results import Evaluation
 from falcon_discover.settings import PAPER
-from falcon_discover.tables import IntArray, Labels
+from falcon_discover.suggestions import meant, no_column
+from falcon_discover.tables import FloatArray, IntArray, Labels
+
+# Fewer rows may well have different values each in any column.
+MIN_IDENTIFIED = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +118,14 @@ def run(data: pd.DataFrame, question: Question, *, name: str) -> Audit:
     started = time.perf_counter()
     if question.max_residual_rate is not None:
         check_share(question.max_residual_rate, "max_residual_rate")
+    review_size(len(data), question.budget)
+    if question.backbone != "auto":
+        backbones.candidate(question.backbone)
     # Positions in the file identify rows from here on, whatever index the frame came with.
     data = data.reset_index(drop=True)
-    X, y = _features(data, question)
+    X, y = _features(data, question, name)
     with notices.collected() as noticed:
+        _note_identifiers(X, question)
         if question.proba is not None:
             falcon = None
             found, how = _audit_predictions(data, X, y, question)
@@ -137,7 +148,7 @@ def _about(
 ) -> About:
     identity = None
     if question.identity is not None:
-        identity = data[question.identity].iloc[found.index]
+        identity = _as_written(data[question.identity]).iloc[found.index]
     return About(
         name=name,
         target=question.target,
@@ -157,7 +168,7 @@ Findings = tuple[Discovery, dict[str, Any]]
 def _audit_predictions(
     data: pd.DataFrame, X: pd.DataFrame, y: pd.Series, question: Question
 ) -> Findings:
-    p = data[question.proba].to_numpy(dtype=np.float64)
+    p = _scores(data[question.proba])
     labels = Labels.from_input(y)
     names = [str(label) for label in labels.classes]
     if question.positive is not None and question.positive not in names:
@@ -192,7 +203,10 @@ def _audit_model(
     if wanted is not None:
         lacking = [column for column in wanted if column not in X.columns]
         if lacking:
-            raise InputError(f"the model needs the column {lacking[0]!r}, which the data lack.")
+            raise InputError(
+                f"the model needs the column {lacking[0]!r}, which the data lack."
+                f"{meant(lacking[0], X.columns)}"
+            )
         X = X[list(wanted)]
     found = falcon.fit(X, y).examine()
     how = {
@@ -237,26 +251,80 @@ def _falcon(estimator: Any, question: Question) -> FalconDiscover:
     )
 
 
-def _features(data: pd.DataFrame, question: Question) -> tuple[pd.DataFrame, pd.Series]:
-    roles = {
-        "--target": (question.target,),
-        "--proba": (question.proba,) if question.proba else (),
-        "--id": (question.identity,) if question.identity else (),
-        "--leave-out": question.leave_out,
-    }
-    _check_columns(data, roles)
-    drop = [column for columns in roles.values() for column in columns]
-    X = data.drop(columns=drop)
+def _features(data: pd.DataFrame, question: Question, name: str) -> tuple[pd.DataFrame, pd.Series]:
+    single = {"--target": question.target, "--proba": question.proba, "--id": question.identity}
+    roles = [(option, column) for option, column in single.items() if column is not None]
+    roles += [("--leave-out", column) for column in question.leave_out]
+    taken: dict[str, str] = {}
+    for option, column in roles:
+        if column not in data.columns:
+            raise InputError(f"{option} names {no_column(column, data.columns, name)}")
+        if option in single and column in taken:
+            raise InputError(
+                f"{taken[column]} and {option} both name the column {column!r}: give each its own."
+            )
+        taken.setdefault(column, option)
+    if question.identity in LIST_COLUMNS:
+        raise InputError(
+            f"--id names the column {question.identity!r}, and the review list has a column of "
+            "that name: rename yours."
+        )
+    for column in data.columns:
+        # Arrays of texts end at it: the column would not be found again.
+        if "\0" in str(column):
+            raise InputError(f"{name} has a NUL character in the name {column!r}: rename it.")
+    X = data.drop(columns=list(taken))
     if X.shape[1] == 0:
         raise InputError("no feature column is left beside the target.")
     return X, data[question.target]
 
 
-def _check_columns(data: pd.DataFrame, roles: Mapping[str, Sequence[str]]) -> None:
-    for option, columns in roles.items():
-        for column in columns:
-            if column not in data.columns:
-                shown = ", ".join(map(str, data.columns[:8])) + (
-                    ", ..." if data.shape[1] > 8 else ""
-                )
-                raise InputError(f"{option} names the column {column!r}; the data have {shown}.")
+def _scores(column: pd.Series) -> FloatArray:
+    """Return the scores of a column, or say which one cannot be a probability."""
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    texts = np.flatnonzero(np.isnan(numbers) & column.notna().to_numpy())
+    bad = texts if len(texts) else np.flatnonzero(~((numbers >= 0) & (numbers <= 1)))
+    if not len(bad):
+        return numbers
+    value = column.iloc[bad[0]]
+    percent = "%" in str(value) and isinstance(value, str)
+    hint = " Write percentages as shares: divide by 100." if percent else if_percent(numbers)
+    held = "nothing" if pd.isna(value) else f"{value!r}" if len(texts) else f"{value:g}"
+    raise InputError(
+        f"--proba names the column {column.name!r}, which holds {held} in row {bad[0]} "
+        f"({len(bad):,} such row{'s' if len(bad) > 1 else ''}): a probability is a number between "
+        f"0 and 1.{hint}"
+    )
+
+
+def _as_written(identity: pd.Series) -> pd.Series:
+    """Return identifiers as texts where a gap made them floats, or where no file holds them."""
+    if pd.api.types.is_float_dtype(identity.dtype):
+        shown = identity.astype(object).map(identifier)
+    elif identity.dtype == object or identity.hasnans:
+        shown = identity.astype(object).map(str)
+    else:
+        return identity
+    return shown.where(identity.notna(), None)
+
+
+def _note_identifiers(X: pd.DataFrame, question: Question) -> None:
+    """Note features that name their rows: they tell nothing about new ones."""
+    used = getattr(question.model, "feature_names_in_", X.columns)
+    option = "--id" if question.identity is None else "--leave-out"
+    for name in X.columns.intersection(list(used)):
+        kind = X[name].dtype
+        whole = pd.api.types.is_integer_dtype(kind)
+        if len(X) < MIN_IDENTIFIED or not (whole or _is_text(X[name])):
+            continue
+        different = X[name].nunique()
+        if different == len(X) or (not whole and different >= 0.95 * len(X)):
+            every = "every row" if different == len(X) else "almost every row"
+            notices.warn(
+                f"column {name!r} has another value in {every} and looks like an identifier: "
+                f"if it is one, use {option} {name}."
+            )
+
+
+def _is_text(column: pd.Series) -> bool:
+    return isinstance(column.iloc[0], str) or pd.api.types.is_string_dtype(column.dtype)

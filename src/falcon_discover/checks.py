@@ -28,7 +28,7 @@ def positive_scores(proba: npt.ArrayLike, n: int) -> FloatArray:
     if len(bad):
         raise InputError(
             f"proba holds {p[bad[0]]} in row {bad[0]} ({len(bad)} such row(s)): "
-            "a probability lies between 0 and 1."
+            f"a probability lies between 0 and 1.{if_percent(p)}"
         )
     if np.isin(p, (0.0, 1.0)).all():
         notices.warn(
@@ -36,6 +36,13 @@ def positive_scores(proba: npt.ArrayLike, n: int) -> FloatArray:
             "row counts as fully confident."
         )
     return p
+
+
+def if_percent(p: FloatArray) -> str:
+    """Return what to do with scores that look like percentages; nothing for others."""
+    known = p[np.isfinite(p)]
+    looks = len(known) > 0 and known.min() >= 0 and 2 < known.max() <= 100
+    return " If these are percentages, divide them by 100." if looks else ""
 
 
 def warn_few_rows(folds: list[tuple[IntArray, IntArray]], n_neighbors: int) -> None:
@@ -60,7 +67,8 @@ def check_lengths(table: Table, labels: Labels, x_name: str, y_name: str) -> Non
 def check_parameters(*, tau: float, mix: Sequence[float] = PAPER.mix, **counts: Any) -> None:
     """Raise if a parameter is out of its range; `counts` must be whole numbers of at least 1."""
     if not 0.5 <= tau <= 1:
-        raise InputError(f"tau is {tau}: a confidence lies between 0.5 and 1.")
+        meant = f" Did you mean {tau / 100:g}?" if 50 <= tau <= 100 else ""
+        raise InputError(f"tau is {tau}: a confidence lies between 0.5 and 1.{meant}")
     for name, value in counts.items():
         if not isinstance(value, int | np.integer) or value < 1:
             raise InputError(f"{name} is {value!r}: it must be a whole number of at least 1.")

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
+from falcon_discover.exceptions import InputError
 from falcon_discover.settings import PAPER
 
 # Thresholds of the severe events by which a ranking made for a lower one is also judged.
@@ -83,7 +84,7 @@ def review_size(n: int, budget: float) -> int:
     1954
     """
     if not 0 < budget <= 1:
-        raise ValueError(
+        raise InputError(
             f"budget is {budget}: it must be a share of the rows, above 0 and up to 1."
         )
     # 0.07 * 100 is 7.000000000000001 in floating point; its ceiling must be 7.
@@ -346,24 +347,24 @@ def _probabilities(p: npt.ArrayLike) -> FloatArray:
     values = np.asarray(p, dtype=np.float64)
     if not ((values >= 0) & (values <= 1)).all():
         bad = int(np.flatnonzero(~((values >= 0) & (values <= 1)))[0])
-        raise ValueError(f"p holds {values[bad]} in row {bad}: a probability lies between 0 and 1.")
+        raise InputError(f"p holds {values[bad]} in row {bad}: a probability lies between 0 and 1.")
     return values
 
 
 def _scores(score: npt.ArrayLike) -> FloatArray:
     values = np.asarray(score, dtype=np.float64)
     if np.isnan(values).any():
-        raise ValueError(f"score is NaN in {int(np.isnan(values).sum())} row(s).")
+        raise InputError(f"score is NaN in {int(np.isnan(values).sum())} row(s).")
     return values
 
 
 def _binary(values: npt.ArrayLike, name: str) -> BoolArray:
     array = np.asarray(values)
     if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
-        raise ValueError(f"{name} must hold 0/1 or booleans only.")
+        raise InputError(f"{name} must hold 0/1 or booleans only.")
     return array.astype(np.bool_)
 
 
 def _same_length(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> None:
     if len(a) != len(b):
-        raise ValueError(f"the arrays have {len(a)} and {len(b)} rows: they must match.")
+        raise InputError(f"the arrays have {len(a)} and {len(b)} rows: they must match.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Iterator
@@ -62,9 +63,11 @@ class _Bar:
 
 
 class _Lines:
-    """One line per step, for logs of work that takes an hour."""
+    """One line per step, for logs of work that takes an hour; steps that pass quickly have none."""
 
-    def __init__(self) -> None:
+    def __init__(self, every: float) -> None:
+        self._every = every
+        self._shown = -math.inf
         self._total = 0
         self._begun = 0
         self._started = time.monotonic()
@@ -77,17 +80,25 @@ class _Lines:
         left = spent / self._begun * (self._total - self._begun) if self._begun else 0.0
         when = f", about {left / 60:.0f} min left" if self._begun else ""
         self._begun += 1
+        if spent < self._shown + self._every:
+            return
+        self._shown = spent
         print(f"[{self._begun}/{self._total}] {text}{when}", file=sys.stderr, flush=True)
 
 
 @contextmanager
-def logged() -> Iterator[None]:
-    """Show a bar on a terminal, and a line per step where there is none."""
+def logged(every: float = 0.0) -> Iterator[None]:
+    """Show a bar on a terminal, and a line per step where there is none.
+
+    Parameters
+    ----------
+    every : seconds from one line to the next at least; steps in between have no line
+    """
     if sys.stderr.isatty():
         with shown():
             yield
         return
-    token = _reporter.set(_Lines())
+    token = _reporter.set(_Lines(every))
     try:
         yield
     finally:

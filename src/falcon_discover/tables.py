@@ -17,6 +17,7 @@ import pandas as pd
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
+from falcon_discover import notices
 from falcon_discover.exceptions import InputError
 
 Kind = Literal["numeric", "datetime", "categorical"]
@@ -269,7 +270,12 @@ def _two_classes(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         raise InputError(
             "y mixes labels of different types, which have no order: use one type."
         ) from error
-    check_classification_targets(values)
+    try:
+        # Said here too, where it is an error.
+        with notices.ignoring(UserWarning, "The number of unique classes"):
+            check_classification_targets(values)
+    except ValueError as error:
+        raise InputError(f"y is not a column of two classes. {error}") from error
     if len(known) == 1:
         raise InputError(
             f"y has one class only ({shown(known[0])}): confident errors can be found only "

@@ -162,9 +162,7 @@ class Study:
 
     def selected(self, dataset: str, seed: int) -> str:
         """Return the candidate with the best out-of-fold AUROC."""
-        merits = {
-            name: float(self._report(dataset, seed, name)["oof_auroc"]) for name in PAPER.candidates
-        }
+        merits = {name: self._merit(dataset, seed, name) for name in PAPER.candidates}
         return max(merits, key=lambda name: merits[name])
 
     def run(self, dataset: str, seed: int, backbone: str | None = None) -> Run:
@@ -190,6 +188,13 @@ class Study:
         return int(
             metrics.false_confidence(oof["label"].to_numpy(), oof["p"].to_numpy(), tau).sum()
         )
+
+    def _merit(self, dataset: str, seed: int, backbone: str) -> float:
+        merit = self._report(dataset, seed, backbone).get("oof_auroc")
+        if not isinstance(merit, int | float):
+            key = RunKey(dataset, seed, backbone)
+            raise InputError(f"the report of run {key} has no out-of-fold AUROC: delete that run.")
+        return float(merit)
 
     def _report(self, dataset: str, seed: int, backbone: str) -> dict[str, Any]:
         key = RunKey(dataset, seed, backbone)

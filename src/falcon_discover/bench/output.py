@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -12,7 +13,7 @@ from falcon_discover.bench.contract import evaluation_contract
 from falcon_discover.bench.loading import Study
 from falcon_discover.bench.promises import calibration, guarantee
 from falcon_discover.bench.render import latex, markdown, tidy, wide
-from falcon_discover.bench.store import write_text
+from falcon_discover.bench.store import RunKey, write_text
 from falcon_discover.bench.tables import TABLES, Table
 from falcon_discover.exceptions import InputError
 
@@ -44,22 +45,26 @@ def write_tables(built: dict[str, Table], study: Study, folder: Path) -> None:
 
 def runs_frame(study: Study) -> pd.DataFrame:
     """Return one line per run: its out-of-fold AUROC, seconds, peak memory and versions."""
-    lines = []
-    for key in study.wanted():
-        report = study.store.report(key)
-        lines.append(
-            {
-                "dataset": key.dataset,
-                "seed": key.seed,
-                "backbone": key.backbone,
-                "oof_auroc": f"{report['oof_auroc']:.6f}",
-                "seconds": f"{sum(report['seconds'].values()):.1f}",
-                "peak_memory_mb": report["peak_memory_mb"],
-                "settings_hash": report["settings_hash"],
-                "versions": " ".join(f"{n}=={v}" for n, v in report["versions"].items()),
-            }
-        )
-    return pd.DataFrame(lines)
+    return pd.DataFrame([_run_line(study, key) for key in study.wanted()])
+
+
+def _run_line(study: Study, key: RunKey) -> dict[str, Any]:
+    report = study.store.report(key)
+    try:
+        return {
+            "dataset": key.dataset,
+            "seed": key.seed,
+            "backbone": key.backbone,
+            "oof_auroc": f"{report['oof_auroc']:.6f}",
+            "seconds": f"{sum(report['seconds'].values()):.1f}",
+            "peak_memory_mb": report["peak_memory_mb"],
+            "settings_hash": report["settings_hash"],
+            "versions": " ".join(f"{n}=={v}" for n, v in report["versions"].items()),
+        }
+    except (KeyError, AttributeError, TypeError, ValueError) as error:
+        raise InputError(
+            f"the report of run {key} is not as it was written: delete that run."
+        ) from error
 
 
 def beyond_tables(study: Study) -> dict[str, pd.DataFrame]:

@@ -65,7 +65,7 @@ class Store:
                 write_text(known, json.dumps(settings, indent=2, sort_keys=True) + "\n")
         if not known.is_file():
             raise InputError(f"{folder} is not a benchmark store: 'bench run' makes one.")
-        self.settings = json.loads(known.read_text())
+        self.settings = _read_json(known, "use another folder")
         if settings is not None and settings_hash(settings) != settings_hash(self.settings):
             raise InputError(
                 f"the store {folder} was made with settings {settings_hash(self.settings)}, this "
@@ -90,21 +90,27 @@ class Store:
         """Return all complete runs."""
         marks = self.folder.glob(f"*/seed-*/*/{DONE}")
         return sorted(
-            RunKey(m.parts[-4], int(m.parts[-3].removeprefix("seed-")), m.parts[-2])
+            RunKey(m.parts[-4], int(seed), m.parts[-2])
             for m in marks
             if not m.parts[-2].startswith(".")
+            and (seed := m.parts[-3].removeprefix("seed-")).isdecimal()
         )
 
     def read(self, key: RunKey, name: str, columns: list[str] | None = None) -> pd.DataFrame:
         """Return one of a run's tables."""
-        return pd.read_parquet(self.path(key) / f"{name}.parquet", columns=columns)
+        path = self.path(key) / f"{name}.parquet"
+        try:
+            return pd.read_parquet(path, columns=columns)
+        except (OSError, ValueError, KeyError) as error:
+            why = str(error).partition("\n")[0]
+            raise InputError(f"{path} cannot be read ({why}): delete that run.") from error
 
     def report(self, key: RunKey) -> dict[str, Any]:
         """Return a run's report, checked to belong to this store's settings."""
-        report: dict[str, Any] = json.loads((self.path(key) / "report.json").read_text())
-        if report["settings_hash"] != self.hash:
+        report = _read_json(self.path(key) / "report.json", "delete that run")
+        if report.get("settings_hash") != self.hash:
             raise InputError(
-                f"run {key} was made with settings {report['settings_hash']}, the store says "
+                f"run {key} was made with settings {report.get('settings_hash')}, the store says "
                 f"{self.hash}: delete that run."
             )
         return report
@@ -161,6 +167,16 @@ def write_text(path: Path, text: str) -> None:
     finally:
         with suppress(FileNotFoundError):
             part.unlink()
+
+
+def _read_json(path: Path, remedy: str) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} cannot be read ({error}): {remedy}.") from error
+    if not isinstance(content, dict):
+        raise InputError(f"{path} is not as it was written: {remedy}.")
+    return content
 
 
 def _first_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:

@@ -7,6 +7,8 @@ once.
 from __future__ import annotations
 
 import os
+import sys
+import warnings
 from typing import Annotated
 
 import typer
@@ -14,10 +16,12 @@ import typer
 from falcon_discover import __version__
 from falcon_discover.cli.audit import audit, demo
 from falcon_discover.cli.bench import bench_app
-from falcon_discover.cli.common import AsJson, command
+from falcon_discover.cli.common import AsJson, command, echo
 from falcon_discover.cli.data import data_app
 from falcon_discover.cli.feedback import feedback
 from falcon_discover.cli.score import inspect, score
+from falcon_discover.exceptions import DataWarning
+from falcon_discover.interrupts import end_orderly
 from falcon_discover.settings import PAPER
 
 app = typer.Typer(
@@ -26,6 +30,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(demo)
 app.command()(audit)
@@ -44,7 +49,7 @@ def _root(
     # that work. Read by the libraries when they are loaded, so it is set before.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     if version:
-        typer.echo(__version__)
+        echo(__version__)
         raise typer.Exit
 
 
@@ -56,13 +61,18 @@ def settings(as_json: AsJson = False) -> None:
 
     values = PAPER.to_dict()
     if as_json:
-        typer.echo(json.dumps(values, indent=2))
+        echo(json.dumps(values, indent=2))
         return
     width = max(map(len, values))
     for name, value in values.items():
-        typer.echo(f"{name:<{width}}  {value}")
+        echo(f"{name:<{width}}  {value}")
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line in a process of its own."""
+    if not sys.warnoptions:
+        # Libraries warn their callers, that is us; what a user must know is a DataWarning.
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("default", DataWarning)
+    end_orderly()
     app()

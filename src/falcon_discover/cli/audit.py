@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from falcon_discover import progress
-from falcon_discover.cli.common import AsJson, Jobs, Quiet, command
+from falcon_discover.cli.common import AsJson, Jobs, Quiet, command, echo, writing
+from falcon_discover.cli.outputs import check_outputs
 from falcon_discover.exceptions import InputError
 from falcon_discover.settings import PAPER
 
 if TYPE_CHECKING:
     from falcon_discover.audit import Audit, Question
+    from falcon_discover.estimator import FalconDiscover
 
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
 Tau = Annotated[float, typer.Option(help="Confidence from which an error is a confident error.")]
@@ -54,6 +56,7 @@ def demo(
     from falcon_discover import backbones, datasets
     from falcon_discover.audit import Question
 
+    check_outputs(out, save)
     X, y = datasets.load("adult")
     fast = "xgboost" if backbones.CANDIDATES["xgboost"].installed else "hist_gradient_boosting"
     question = Question(
@@ -74,7 +77,10 @@ def audit(
     proba: Annotated[str | None, typer.Option(help="Column of positive-class scores.")] = None,
     backbone: Annotated[
         str | None,
-        typer.Option(help=f"Train one of {', '.join(PAPER.candidates)}, or auto for the best."),
+        typer.Option(
+            help=f"Train one of {', '.join((*PAPER.candidates, 'lightgbm'))}, or auto for the best "
+            f"of the first {len(PAPER.candidates)}; auto if there is no --model and no --proba."
+        ),
     ] = None,
     positive: Annotated[
         str | None, typer.Option(help="Label that --proba is the probability of.")
@@ -101,7 +107,15 @@ def audit(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Audit a fitted model, a column of predictions, or a model trained here."""
+    """Audit a fitted model, a column of predictions, or a model trained here.
+
+    With --model or --proba nothing but the audit is fitted.
+
+    Without either, a model is trained on 70% of the rows and audited on 20%:
+    the best of several, which takes minutes, or the one that --backbone names.
+
+    Example: falcon-discover audit rows.csv --target outcome --proba score
+    """
     from falcon_discover.audit import Question
     from falcon_discover.files import read_model, read_table
 
@@ -112,6 +126,7 @@ def audit(
         raise InputError("--positive belongs to --proba.")
     if save is not None and proba is not None:
         raise InputError("--save needs a model: bare predictions cannot be made for new rows.")
+    check_outputs(out, save, [data, *([model] if model else [])])
     table = read_table(data)
     question = Question(
         target=target,
@@ -146,32 +161,44 @@ def _run(
     from falcon_discover.audit import run
     from falcon_discover.report.write import PAGE, write_folder
 
-    with progress.shown(not quiet):
+    # Where nobody sees a bar, lines say that the work goes on; JSON is for programs.
+    watched = progress.shown(not quiet) if quiet or as_json else progress.logged(every=5.0)
+    with watched:
         result = run(table, question, name=name)
-    paths = write_folder(result.report, out)
+    with writing(out):
+        paths = write_folder(result.report, out)
     if save is not None and result.falcon is not None:
-        result.falcon.save(save)
+        _save(result.falcon, save, report=out / PAGE)
     if as_json:
-        typer.echo(json.dumps(result.summary, indent=2))
+        echo(json.dumps(result.summary, indent=2))
         return
     if not quiet:
-        _show(result)
-    typer.echo(f"Review list: {paths[0]} (also {paths[1].name}); summary: {paths[2]}")
+        _show(result, question.identity)
+    echo(f"Review list: {paths[0]} (also {paths[1].name}); summary: {paths[2]}")
     if save is not None:
-        typer.echo(f"Audit, for 'falcon-discover score': {save}")
-    typer.echo(f"Report: {out / PAGE}")
-    if not quiet:
-        typer.echo(result.evaluation.verdict())
+        echo(f"Audit, for 'falcon-discover score': {save}")
+    echo(f"Report: {out / PAGE}")
 
 
-def _show(result: Audit) -> None:
+def _save(falcon: FalconDiscover, path: Path, *, report: Path) -> None:
+    """Save the audit; whatever stops it, what is there already is named."""
+    try:
+        with writing(path):
+            falcon.save(path)
+    except BaseException as error:
+        error.add_note(f"The report is whole: {report}. The audit was not saved.")
+        raise
+
+
+def _show(result: Audit, identity: str | None) -> None:
     how = result.summary["how"]
-    typer.echo(f"Audited: {how.get('model', 'given predictions')} ({how['rows']}).\n")
-    typer.echo(f"{result.evaluation}\n")
-    typer.echo("Review first:")
-    for row in result.review.head(5).itertuples():
-        typer.echo(f"  row {row.row}: predicted {row.predicted!r}, {row.reason}")
-    typer.echo(f"\nHow much is enough:\n{result.guarantee or result.missed}")
-    typer.echo(f"\n{result.regions}\n")
+    echo(f"Audited: {how.get('model', 'given predictions')} ({how['rows']}).\n")
+    echo(f"{result.evaluation}\n")
+    echo("Review first:")
+    for row in result.review.head(5).to_dict("records"):
+        known = "" if identity is None else f" ({identity} {row[identity]})"
+        echo(f"  row {row['row']}{known}: predicted {row['predicted']!r}, {row['reason']}")
+    echo(f"\nHow much is enough:\n{result.guarantee or result.missed}")
+    echo(f"\n{result.regions}\n")
     for note in result.summary["notes"]:
-        typer.echo(f"note: {note}")
+        echo(f"note: {note}")

@@ -10,7 +10,16 @@ import typer
 
 from falcon_discover import progress
 from falcon_discover.bench import plan
-from falcon_discover.cli.common import EngineName, Jobs, Scheduler, Workers, command, is_dask
+from falcon_discover.cli.common import (
+    EngineName,
+    Jobs,
+    Scheduler,
+    Workers,
+    command,
+    counted,
+    echo,
+    is_dask,
+)
 from falcon_discover.exceptions import InputError
 from falcon_discover.settings import PAPER
 
@@ -66,7 +75,7 @@ def run(
     for name in _known(part, tuple(PARTS), "part") or PARTS:
         with progress.logged():
             done = PARTS[name](store, names, seeds, chosen, means)
-        typer.echo(
+        echo(
             f"{name}: {done.finished} run(s) done now, {done.planned - done.left} of "
             f"{done.planned} in {store}"
             + (f"; {done.left} are being done by another process." if done.left else ".")
@@ -94,11 +103,11 @@ def tables(
     study = _study(store, dataset)
     built = build(study, table)
     for label, cells in built.items():
-        typer.echo(f"\n{label}\n")
-        typer.echo(_markdown(cells))
+        echo(f"\n{label}\n")
+        echo(_markdown(cells))
     if out is not None:
         write_tables(built, study, out)
-        typer.echo(f"\n{len(built)} table(s) in {out}")
+        echo(f"\n{counted(len(built), 'table')} in {out}")
 
 
 @bench_app.command()
@@ -115,12 +124,12 @@ def beyond(
 
     built = beyond_tables(_study(store, dataset))
     for name, frame in built.items():
-        typer.echo(f"\n{name}\n\n{frame.round(4).to_string(index=False)}")
-    typer.echo(f"\n{summary(built)}")
+        echo(f"\n{name}\n\n{frame.round(4).to_string(index=False)}")
+    echo(f"\n{summary(built)}")
     if out is not None:
         write_beyond(built, out)
         drawn = draw_beyond(built, out)
-        typer.echo(f"\n{len(built)} table(s) and {len(drawn)} figure(s) in {out}")
+        echo(f"\n{counted(len(built), 'table')} and {counted(len(drawn), 'figure')} in {out}")
 
 
 @bench_app.command()
@@ -136,10 +145,10 @@ def actions(
 
     built = action_tables(_study(store, dataset))
     for name, frame in built.items():
-        typer.echo(f"\n{name}\n\n{frame.round(4).to_string(index=False)}")
+        echo(f"\n{name}\n\n{frame.round(4).to_string(index=False)}")
     if out is not None:
         write_beyond(built, out)
-        typer.echo(f"\n{len(built)} table(s) in {out}")
+        echo(f"\n{counted(len(built), 'table')} in {out}")
 
 
 @bench_app.command()
@@ -152,7 +161,8 @@ def figures(
     """Draw the paper's figures from the store."""
     from falcon_discover.bench.figures import draw_all
 
-    typer.echo(f"{len(draw_all(_study(store, dataset), out))} figure(s) in {out}")
+    drawn = draw_all(_study(store, dataset), out)
+    echo(f"{counted(len(drawn), 'figure')} in {out}")
 
 
 @bench_app.command()
@@ -168,10 +178,10 @@ def check(
     lines = compare(_study(store, dataset))
     if out is not None:
         lines.to_csv(out, index=False)
-    typer.echo(lines.to_string(index=False, na_rep="-"))
-    typer.echo("")
+    echo(lines.to_string(index=False, na_rep="-"))
+    echo("")
     for verdict, count in lines["verdict"].value_counts().items():
-        typer.echo(f"{count:4d}  {verdict}")
+        echo(f"{count:4d}  {verdict}")
 
 
 def _study(folder: Path, names: list[str] | None) -> Study:

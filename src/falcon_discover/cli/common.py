@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
+import platform
+import re
 import sys
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated, ParamSpec
 
 import typer
 
+from falcon_discover import __version__, notices
 from falcon_discover.exceptions import InputError
+from falcon_discover.interrupts import Terminated
 
+FAILED = 1
+BUG = 70  # EX_SOFTWARE of sysexits.h
 INTERRUPTED = 130  # what shells report for Ctrl-C
+TERMINATED = 143  # and for SIGTERM
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
+# All control characters but tab and newline: the others move the cursor or begin a command.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 P = ParamSpec("P")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]
@@ -43,8 +57,39 @@ def is_dask(engine: str, scheduler: str | None) -> bool:
     return True
 
 
+def echo(text: str = "", *, err: bool = False) -> None:
+    """Print text as it can be shown: names and labels may hold what a terminal would obey."""
+    stream = sys.stderr if err else sys.stdout
+    coding = stream.encoding or "utf-8"
+    shown = _CONTROL.sub("", text).encode(coding, "replace").decode(coding)
+    typer.echo(shown, err=err)
+
+
+def counted(count: int, what: str) -> str:
+    """Return how many there are of something.
+
+    Examples
+    --------
+    >>> counted(1, "part"), counted(1200, "part")
+    ('1 part', '1,200 parts')
+    """
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Name what was being written in an error of the system, rather than a scratch file."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(f"cannot write {path}: {_reason(error)}") from error
+
+
 def command(function: Callable[P, None], *, kept: str = "nothing was written") -> Callable[P, None]:
     """Turn foreseeable failures into one sentence on standard error and an exit code.
+
+    What is wrong with the input or the machine is said in a sentence; anything else is an error of
+    this program, which says so and shows where. Notes on an exception say what is there already.
 
     Parameters
     ----------
@@ -54,15 +99,52 @@ def command(function: Callable[P, None], *, kept: str = "nothing was written") -
     @functools.wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            function(*args, **kwargs)
+            with notices.collected() as noticed:
+                function(*args, **kwargs)
+            for note in noticed:
+                echo(f"note: {note}", err=True)
         except BrokenPipeError:
             # Whoever read our output has seen enough; Python must not flush into the closed pipe.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        except (ValueError, OSError) as error:
-            typer.echo(f"error: {error}", err=True)
-            raise typer.Exit(1) from error
+        except (InputError, OSError, MemoryError) as error:
+            echo(f"error: {_sentence(error)}", err=True)
+            for note in getattr(error, "__notes__", ()):
+                echo(note, err=True)
+            raise typer.Exit(FAILED) from error
         except KeyboardInterrupt as error:
-            typer.echo(f"interrupted: {kept}.", err=True)
-            raise typer.Exit(INTERRUPTED) from error
+            left = " ".join(getattr(error, "__notes__", ())) or f"{kept}."
+            stopped = isinstance(error, Terminated)
+            echo(f"{'stopped' if stopped else 'interrupted'}: {left}", err=True)
+            raise typer.Exit(TERMINATED if stopped else INTERRUPTED) from error
+        except Exception as error:
+            # The two ways in which a model comes from outside: audit --model, and a saved audit.
+            given = kwargs.get("model") or kwargs.get("saved")
+            echo(_unforeseen(error, None if given is None else str(given)), err=True)
+            raise typer.Exit(BUG) from error
 
     return guarded
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory. {error}".strip()
+    if not isinstance(error, OSError) or error.errno is None:
+        return str(error)
+    verb = "write" if error.errno in _FULL else "use"
+    where = f" {error.filename}" if error.filename else ""
+    return f"cannot {verb}{where}: {_reason(error)}"
+
+
+def _reason(error: OSError) -> str:
+    return str(error) if error.errno is None else f"{os.strerror(error.errno)}."
+
+
+def _unforeseen(error: Exception, model: str | None) -> str:
+    whose = "not in your input" if model is None else f"or in the model of {model}"
+    ask = "" if model is None else " If the last of them are the model's own, look there first."
+    return (
+        f"This is a bug in falcon-discover, {whose}. Please report it to the project's "
+        f"maintainers with the lines below.{ask}\n\n"
+        f"falcon-discover {__version__}, Python {platform.python_version()}, "
+        f"{platform.system()}\n{''.join(traceback.format_exception(error))}"
+    )

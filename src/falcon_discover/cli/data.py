@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from falcon_discover.cli.common import AsJson, command
+from falcon_discover.cli.common import AsJson, command, echo
 
 data_app = typer.Typer(help="The data sets of the study.", no_args_is_help=True)
 
@@ -22,7 +22,7 @@ def list_datasets(as_json: AsJson = False) -> None:
 
     found = {name: datasets.find(name) for name in datasets.names()}
     if as_json:
-        typer.echo(json.dumps({name: path and str(path) for name, path in found.items()}, indent=2))
+        echo(json.dumps({name: path and str(path) for name, path in found.items()}, indent=2))
         return
     rows = []
     for name, path in found.items():
@@ -37,7 +37,7 @@ def list_datasets(as_json: AsJson = False) -> None:
                 "where": path or "not on this machine",
             }
         )
-    typer.echo(pd.DataFrame(rows).to_string(index=False))
+    echo(pd.DataFrame(rows).to_string(index=False))
 
 
 @data_app.command()
@@ -47,7 +47,7 @@ def fetch(names: Annotated[list[str], typer.Argument(help="Data sets to download
     from falcon_discover import datasets
 
     for name in names:
-        typer.echo(f"{name}: {datasets.fetch(name)}")
+        echo(f"{name}: {datasets.fetch(name)}")
 
 
 @data_app.command()
@@ -59,4 +59,4 @@ def verify(
     from falcon_discover import datasets
 
     for name in names or datasets.names():
-        typer.echo(f"{name}: {datasets.verify(name)}")
+        echo(f"{name}: {datasets.verify(name)}")

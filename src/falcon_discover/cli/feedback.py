@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from falcon_discover.cli.common import AsJson, command
+from falcon_discover.cli.common import AsJson, command, echo
 from falcon_discover.exceptions import InputError
 
 
@@ -25,12 +25,25 @@ def feedback(
     for name in ("review.parquet", "summary.json"):
         if not (audited / name).is_file():
             raise InputError(f"{audited} has no {name}: give the folder that audit wrote.")
-    settings = json.loads((audited / "summary.json").read_text(encoding="utf-8"))["settings"]
     found = compare(
         read_table(audited / "review.parquet"),
         read_table(marks),
-        tau=settings["tau"],
-        ranker=settings["ranker"],
-        severity=settings.get("severity", "count"),
+        **_settings(audited / "summary.json"),
     )
-    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else repr(found))
+    echo(json.dumps(found.to_dict(), indent=2) if as_json else repr(found))
+
+
+def _settings(path: Path) -> dict[str, Any]:
+    """Return what the audit was made with, or say that its summary is not as it was written."""
+    from falcon_discover.rankers.gated import SEVERITIES
+
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8"))["settings"]
+        known = {name: settings[name] for name in ("tau", "ranker", "severity")}
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InputError(f"{path} is not the summary that audit writes: run it again.") from error
+    if not isinstance(known["tau"], int | float) or not 0.5 <= known["tau"] <= 1:
+        raise InputError(f"{path} holds the threshold {known['tau']!r}: run the audit again.")
+    if known["severity"] not in SEVERITIES or not isinstance(known["ranker"], str):
+        raise InputError(f"{path} names a ranker that audit does not know: run it again.")
+    return known

@@ -18,6 +18,8 @@ from falcon_discover.cli.common import (
     Scheduler,
     Workers,
     command,
+    counted,
+    echo,
     is_dask,
 )
 
@@ -35,11 +37,11 @@ def inspect(saved: Saved, as_json: AsJson = False) -> None:
     archive.parts()
     manifest = archive.manifest
     if as_json:
-        typer.echo(json.dumps(manifest, indent=2))
+        echo(json.dumps(manifest, indent=2))
         return
     kinds = list(manifest["columns"].values())
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-    typer.echo(f"{saved}: {_size(saved.stat().st_size)}, schema {manifest['schema']}, whole\n")
+    echo(f"{saved}: {_size(saved.stat().st_size)}, schema {manifest['schema']}, whole\n")
     facts = {
         "model": manifest["model"]["backbone"],
         "classes": " and ".join(manifest["classes"]) + " (positive)",
@@ -51,10 +53,10 @@ def inspect(saved: Saved, as_json: AsJson = False) -> None:
         "versions": ", ".join(f"{name} {v}" for name, v in manifest["versions"].items()),
     }
     for name, value in facts.items():
-        typer.echo(f"{name:<16} {value}")
-    typer.echo("\nparts")
+        echo(f"{name:<16} {value}")
+    echo("\nparts")
     for name, part in manifest["parts"].items():
-        typer.echo(f"  {name:<26} {_size(part['bytes']):>10}")
+        echo(f"  {name:<26} {_size(part['bytes']):>10}")
 
 
 def _rows(manifest: dict[str, Any]) -> str:
@@ -93,7 +95,10 @@ def score(
     jobs: Jobs = -1,
     quiet: Quiet = False,
 ) -> None:
-    """Score files of any size; may be interrupted and started again."""
+    """Score files of any size; may be interrupted and started again.
+
+    Example: falcon-discover score audit.falcon rows.parquet --out scores
+    """
     from falcon_discover.engines import run
 
     trusted = trust or []
@@ -108,9 +113,10 @@ def score(
             saved, data, out, engine=chosen, part_rows=part_rows, identity=identity, trusted=trusted
         )
     for note in done.notes[:SHOWN_NOTES]:
-        typer.echo(f"note: {note}")
+        echo(f"note: {note}")
     if len(done.notes) > SHOWN_NOTES:
-        typer.echo(f"and {len(done.notes) - SHOWN_NOTES} more notes of this kind")
-    typer.echo(
-        f"{done.rows:,} rows in {done.parts} part(s) in {out}, {done.scored_now} of them done now."
+        echo(f"and {len(done.notes) - SHOWN_NOTES} more notes of this kind")
+    echo(
+        f"{counted(done.rows, 'row')} in {counted(done.parts, 'part')} in {out}, "
+        f"{done.scored_now} of them done now."
     )

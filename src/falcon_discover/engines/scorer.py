@@ -22,6 +22,7 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import confidence
 from falcon_discover.rankers import GatedRisk
 from falcon_discover.signals.state import State
+from falcon_discover.suggestions import meant
 from falcon_discover.tables import FloatArray, Table
 from falcon_discover.threads import one_blas_thread
 
@@ -45,7 +46,7 @@ def check_columns(falcon: FalconDiscover, files: list[str], identity: str | None
         there = rows.columns(Path(name))
         for column in [*_features(falcon, there, identity), *([identity] if identity else [])]:
             if column not in there:
-                raise InputError(f"{name} lacks the column {column!r}.")
+                raise InputError(f"{name} lacks the column {column!r}.{meant(column, there)}")
 
 
 def score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scored:

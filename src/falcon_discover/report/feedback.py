@@ -11,8 +11,11 @@ import pandas as pd
 from falcon_discover.exceptions import InputError
 from falcon_discover.inference import share_interval
 from falcon_discover.metrics import surprise
+from falcon_discover.report.format import identifier
+from falcon_discover.report.rows import LIST_COLUMNS
 from falcon_discover.results import records
 from falcon_discover.settings import PAPER
+from falcon_discover.suggestions import listed
 from falcon_discover.tables import FloatArray
 from falcon_discover.words import percent, rate
 
@@ -144,11 +147,15 @@ def feedback(
 
 
 def _known(review: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
+    _check_review(review)
     for column in ("row", "mark"):
         if column not in marks.columns:
             raise InputError(
-                f"the marks lack the column {column!r}: download them from the report."
+                f"the marks lack the column {column!r}: download them from the report. Their "
+                f"columns: {listed([str(name) for name in marks.columns])}."
             )
+    if not pd.api.types.is_numeric_dtype(marks["row"].dtype):
+        raise InputError("the marks' column 'row' holds texts: download the marks from the report.")
     given = marks.assign(mark=marks["mark"].astype(str).str.strip().str.lower())
     strange = given.loc[~given["mark"].isin(MARKS), "mark"]
     if len(strange):
@@ -165,7 +172,48 @@ def _known(review: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
             f"row {lost.iloc[0]} is marked but not in the review list: are the marks of another "
             "audit?"
         )
+    for column in review.columns.intersection(given.columns).difference(LIST_COLUMNS):
+        _check_identity(review, given, str(column))
     return review.merge(given[["row", "mark"]], on="row")
+
+
+def _check_review(review: pd.DataFrame) -> None:
+    """Raise if a review list is not as an audit writes it."""
+    changed = "it was changed since the audit wrote it; run the audit again."
+    for column in ("row", "suspicion", "confidence"):
+        if column not in review.columns:
+            raise InputError(f"the review list lacks the column {column!r}: {changed}")
+        values = review[column]
+        if not pd.api.types.is_numeric_dtype(values.dtype) or values.isna().any():
+            raise InputError(
+                f"the review list holds other things than numbers in its column {column!r}: "
+                f"{changed}"
+            )
+    if review["row"].duplicated().any():
+        raise InputError(f"the review list holds a row more than once: {changed}")
+    if not review["confidence"].between(0.5, 1.0).all():
+        raise InputError(
+            f"the review list holds a confidence that is not between 0.5 and 1: {changed}"
+        )
+
+
+def _check_identity(review: pd.DataFrame, marks: pd.DataFrame, column: str) -> None:
+    """Raise if marks call a row by another name than the review list does."""
+    pairs = review[["row", column]].merge(
+        marks[["row", column]], on="row", suffixes=("", " marked")
+    )
+    ours, theirs = (pairs[name].map(identifier) for name in (column, f"{column} marked"))
+    # Marks are written so that no spreadsheet runs them, and read back as numbers where they can.
+    same = (ours == theirs.str.removeprefix("'")) | (
+        pd.to_numeric(ours, errors="coerce") == pd.to_numeric(theirs, errors="coerce")
+    )
+    if not same.all():
+        first = int(np.flatnonzero(~same)[0])
+        raise InputError(
+            f"row {pairs['row'].iloc[first]} has the {column} {theirs.iloc[first]!r} in the marks "
+            f"and {ours.iloc[first]!r} in the review list: are the marks of another audit? If not, "
+            "delete that column from the marks."
+        )
 
 
 def _risk(rows: pd.DataFrame, ranker: str, severity: str) -> FloatArray:

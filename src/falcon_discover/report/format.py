@@ -87,7 +87,21 @@ def text(value: Any, limit: int = MAX_TEXT) -> str:
     if undefined(value):
         return "missing"
     if isinstance(value, float):
-        return f"{value:.6g}" if value != int(value) or abs(value) >= 1e15 else f"{int(value):,}"
+        whole = math.isfinite(value) and value == int(value) and abs(value) < 1e15
+        return f"{int(value):,}" if whole else f"{value:.6g}"
     raw = str(value)[: 2 * limit].encode("utf-8", "replace").decode("utf-8")
     line = " ".join(_CONTROL.sub(" ", raw).split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def identifier(value: Any) -> str:
+    """Return what identifies a row: a number in full, with no separators.
+
+    Examples
+    --------
+    >>> identifier(9007199254741048.0), identifier(1234636), identifier("a-7"), identifier(1.5)
+    ('9007199254741048', '1234636', 'a-7', '1.5')
+    """
+    if isinstance(value, float) and math.isfinite(value):
+        return str(int(value)) if value == int(value) else str(value)
+    return text(value)

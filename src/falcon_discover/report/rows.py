@@ -15,10 +15,14 @@ import pandas as pd
 from scipy.special import expit
 
 from falcon_discover.curves import Finding
-from falcon_discover.report.format import text
+from falcon_discover.report.format import identifier, text
 from falcon_discover.signals.state import State
 from falcon_discover.tables import FloatArray, IntArray, Table
 
+# What a review list holds beside the column that identifies its rows.
+LIST_COLUMNS = (
+    "row", "suspicion", "risk", "p", "predicted", "actual", "confidence", "region", "reason",
+)  # fmt: skip
 MAX_ROWS = 2_000
 MAX_BYTES = 1_500_000
 MAX_COLUMNS = 40
@@ -104,7 +108,7 @@ def page_rows(
     signals = [name for name in SIGNALS if _values(state, name) is not None]
     fields: dict[str, list[Any]] = {
         "row": row_numbers(found)[top].tolist(),
-        "id": [] if identity is None else [text(v) for v in identity.to_numpy()[top]],
+        "id": [] if identity is None else [identifier(v) for v in identity.to_numpy()[top]],
         "predicted": state.decision.astype(int).tolist(),
         "actual": [] if found.codes is None else found.codes[top].astype(int).tolist(),
         "confidence": _rounded(state.confidence),

@@ -1,0 +1,115 @@
+"""`feedback` on files that were changed since they were written."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from falcon_discover.cli import app
+
+SETTINGS = {"tau": 0.9, "ranker": "auto", "severity": "count", "budget": 0.2, "seed": 7}
+
+
+def review_of(n: int = 6) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "key": [f"{i:06d}" for i in range(n)],
+            "row": np.arange(n) * 3,
+            "suspicion": np.linspace(0.5, 0.1, n),
+            "confidence": np.full(n, 0.95),
+            "predicted": "yes",
+            "actual": ["no", "yes"] * (n // 2),
+        }
+    )
+
+
+def told(folder, *, review=None, summary=None, marks=None, code=1) -> str:
+    """Run `feedback` on a folder with these files and return what it says."""
+    (review_of() if review is None else review).to_parquet(folder / "review.parquet")
+    words = json.dumps({"settings": SETTINGS}) if summary is None else summary
+    (folder / "summary.json").write_text(words)
+    marks = pd.DataFrame({"row": [0, 3], "mark": ["wrong", "right"]}) if marks is None else marks
+    marks.to_csv(folder / "marks.csv", index=False)
+    result = CliRunner().invoke(app, ["feedback", str(folder), str(folder / "marks.csv")])
+    assert result.exit_code == code, result.stderr
+    if code:
+        assert result.stderr.startswith("error: ")
+        assert result.stderr.count("\n") == 1
+    return result.stdout + result.stderr
+
+
+def test_marks_of_this_audit_are_compared(tmp_path):
+    assert "Of 2 confident predictions" in told(tmp_path, code=0)
+
+
+@pytest.mark.parametrize(
+    ("summary", "sentence"),
+    [
+        ("", "is not the summary that audit writes"),
+        ("{", "is not the summary that audit writes"),
+        ("[]", "is not the summary that audit writes"),
+        ("null", "is not the summary that audit writes"),
+        ("{}", "is not the summary that audit writes"),
+        ('{"settings": 3}', "is not the summary that audit writes"),
+        ('{"settings": {"tau": 0.9}}', "is not the summary that audit writes"),
+        (json.dumps({"settings": SETTINGS | {"tau": "high"}}), "holds the threshold 'high'"),
+        (json.dumps({"settings": SETTINGS | {"tau": 95}}), "holds the threshold 95"),
+        (json.dumps({"settings": SETTINGS | {"severity": []}}), "names a ranker that audit does"),
+        (json.dumps({"settings": SETTINGS | {"ranker": None}}), "names a ranker that audit does"),
+    ],
+)
+def test_a_changed_summary_is_said_in_a_sentence(tmp_path, summary, sentence):
+    assert f"summary.json {sentence}" in told(tmp_path, summary=summary)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda r: r.drop(columns="row"), "lacks the column 'row'"),
+        (lambda r: r.drop(columns="suspicion"), "lacks the column 'suspicion'"),
+        (lambda r: r.drop(columns="confidence"), "lacks the column 'confidence'"),
+        (
+            lambda r: r.assign(confidence="high"),
+            "holds other things than numbers in its column 'conf",
+        ),
+        (
+            lambda r: r.assign(suspicion=np.nan),
+            "holds other things than numbers in its column 'susp",
+        ),
+        (lambda r: r.assign(confidence=95.0), "holds a confidence that is not between 0.5 and 1"),
+        (lambda r: r.assign(row=0), "holds a row more than once"),
+    ],
+)
+def test_a_changed_review_list_is_said_in_a_sentence(tmp_path, change, sentence):
+    assert f"the review list {sentence}" in told(tmp_path, review=change(review_of()))
+
+
+@pytest.mark.parametrize(
+    ("marks", "sentence"),
+    [
+        ({"Row": [0], "mark": ["right"]}, "the marks lack the column 'row'"),
+        ({"row": ["a"], "mark": ["right"]}, "the marks' column 'row' holds texts"),
+        ({"row": [1], "mark": ["right"]}, "row 1 is marked but not in the review list"),
+        (
+            {"row": [0, 3], "key": ["000000", "000009"], "mark": ["right", "right"]},
+            "row 3 has the key '9' in the marks and '000001' in the review list",
+        ),
+    ],
+)
+def test_marks_of_another_audit_are_refused(tmp_path, marks, sentence):
+    assert sentence in told(tmp_path, marks=pd.DataFrame(marks))
+
+
+def test_marks_whose_ids_were_read_as_numbers_are_those_of_this_audit(tmp_path):
+    marks = pd.DataFrame({"row": [0, 3], "key": ["000000", "000001"], "mark": "right"})
+    assert "Of 2 confident predictions" in told(tmp_path, marks=marks, code=0)
+
+
+def test_marks_quoted_for_a_spreadsheet_are_those_of_this_audit(tmp_path):
+    review = review_of().assign(key=[f"=cmd{i}" for i in range(6)])
+    marks = pd.DataFrame({"row": [0, 3], "key": ["'=cmd0", "'=cmd1"], "mark": "right"})
+    assert "Of 2 confident" in told(tmp_path, review=review, marks=marks, code=0)
