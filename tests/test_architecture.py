@@ -24,6 +24,7 @@ ROOMS = (
     "metrics",
     "inference",
     "words",
+    "versions",
     "threads",
     "tables",
     "view",

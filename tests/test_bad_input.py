@@ -360,7 +360,7 @@ def test_ctrl_c_half_way_leaves_nothing_and_says_so(tmp_path):
 
 
 def test_skops_missing_is_said(tmp_path, monkeypatch):
-    from falcon_discover.files import read_model
+    from falcon_discover.persistence.objects import read_model
 
     (tmp_path / "m.skops").write_bytes(b"x")
     real = builtins.__import__

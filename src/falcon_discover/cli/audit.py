@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from falcon_discover import progress
+from falcon_discover import notices, progress
 from falcon_discover.cli.common import AsJson, Jobs, Quiet, command
+from falcon_discover.cli.trust import command_to_trust
 from falcon_discover.exceptions import InputError
 from falcon_discover.settings import PAPER
 
@@ -103,7 +104,8 @@ def audit(
 ) -> None:
     """Audit a fitted model, a column of predictions, or a model trained here."""
     from falcon_discover.audit import Question
-    from falcon_discover.files import read_model, read_table
+    from falcon_discover.files import read_table
+    from falcon_discover.persistence.objects import read_model
 
     given = [option for option in (model, proba, backbone) if option is not None]
     if len(given) > 1:
@@ -113,9 +115,11 @@ def audit(
     if save is not None and proba is not None:
         raise InputError("--save needs a model: bare predictions cannot be made for new rows.")
     table = read_table(data)
+    with command_to_trust():
+        fitted = None if model is None else read_model(model, trust or ())
     question = Question(
         target=target,
-        model=None if model is None else read_model(model, trust or ()),
+        model=fitted,
         proba=proba,
         backbone=backbone or "auto",
         positive=positive,
@@ -150,7 +154,10 @@ def _run(
         result = run(table, question, name=name)
     paths = write_folder(result.report, out)
     if save is not None and result.falcon is not None:
-        result.falcon.save(save)
+        with notices.collected() as notes:
+            result.falcon.save(save)
+        for note in notes:
+            typer.echo(f"note: {note}", err=True)
     if as_json:
         typer.echo(json.dumps(result.summary, indent=2))
         return

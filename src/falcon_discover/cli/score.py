@@ -20,6 +20,7 @@ from falcon_discover.cli.common import (
     command,
     is_dask,
 )
+from falcon_discover.cli.trust import command_to_trust
 
 Saved = Annotated[Path, typer.Argument(help="Audit that FalconDiscover.save wrote.")]
 resumable = functools.partial(command, kept="finished parts are kept, the same command goes on")
@@ -32,7 +33,6 @@ def inspect(saved: Saved, as_json: AsJson = False) -> None:
     from falcon_discover.persistence.archive import Archive
 
     archive = Archive.open(saved)
-    archive.parts()
     manifest = archive.manifest
     if as_json:
         typer.echo(json.dumps(manifest, indent=2))
@@ -41,7 +41,7 @@ def inspect(saved: Saved, as_json: AsJson = False) -> None:
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
     typer.echo(f"{saved}: {_size(saved.stat().st_size)}, schema {manifest['schema']}, whole\n")
     facts = {
-        "model": manifest["model"]["backbone"],
+        "model": manifest["model"].get("name", manifest["model"]["backbone"]),
         "classes": " and ".join(manifest["classes"]) + " (positive)",
         "columns": f"{len(kinds)} ({counts})",
         "threshold": f"{manifest['tau']:g}",
@@ -52,7 +52,7 @@ def inspect(saved: Saved, as_json: AsJson = False) -> None:
     }
     for name, value in facts.items():
         typer.echo(f"{name:<16} {value}")
-    typer.echo("\nparts")
+    typer.echo("\nparts, unpacked")
     for name, part in manifest["parts"].items():
         typer.echo(f"  {name:<26} {_size(part['bytes']):>10}")
 
@@ -103,7 +103,7 @@ def score(
         chosen = dask_engine(scheduler, workers=workers, trusted=trusted)
     else:
         chosen = run.local(trusted=trusted, n_jobs=jobs)
-    with progress.silent() if quiet else progress.logged():
+    with command_to_trust(), progress.silent() if quiet else progress.logged():
         done = run.score_files(
             saved, data, out, engine=chosen, part_rows=part_rows, identity=identity, trusted=trusted
         )

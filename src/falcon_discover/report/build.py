@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from falcon_discover.report.rows import listed, page_rows
 from falcon_discover.results import Evaluation, records
 from falcon_discover.settings import PAPER
 from falcon_discover.tables import shown
+from falcon_discover.versions import version_of
 from falcon_discover.words import percent
 
 SCHEMA_VERSION = 3
@@ -132,7 +132,7 @@ class Report:
             **parts,
             "left_out": left_out,
             "notes": list(notes),
-            "versions": {package: version(package) for package in VERSIONS},
+            "versions": {package: version_of(package) for package in VERSIONS},
             "seconds": round(time.perf_counter() - started, 2),
         }
         return cls(summary, rows, review, evaluation, missed, guarantee)
