@@ -116,6 +116,8 @@ def regions_section(summary: Summary) -> Section:
 
 
 def _lead(told: list[dict[str, Any]], summary: Summary) -> str:
+    if "regions" in summary["left_out"]:
+        return str(summary["left_out"]["regions"])
     beyond = [r for r in told if r["kind"] == "beyond confidence"]
     foreseen = [r for r in told if r["kind"] == "foreseen"]
     if not told or len(told) == 1:
