@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import pickle
 import zipfile
@@ -18,33 +17,12 @@ from sklearn.pipeline import make_pipeline
 
 from falcon_discover import DataWarning, FalconDiscover, InputError, load
 from falcon_discover.persistence import manifest
-from saving import MIXED, NEW, NUMBERS, TRAIN, numeric_pipeline, small_audit
+from saving import MIXED, NEW, NUMBERS, TRAIN, numeric_pipeline, rewritten, small_audit
 
 
 @pytest.fixture(scope="module")
 def audit():
     return small_audit()
-
-
-def rewritten(source: Path, change, *, checksums=True) -> Path:
-    """Return a copy of a saved audit whose parts `change` has altered."""
-    with zipfile.ZipFile(source) as file:
-        parts = {name: file.read(name) for name in file.namelist()}
-    manifest = json.loads(parts.pop("manifest.json"))
-    del parts["manifest.sha256"]
-    change(parts, manifest)
-    if checksums:
-        for name, data in parts.items():
-            digest = hashlib.sha256(data).hexdigest()
-            manifest["parts"][name] = {"bytes": len(data), "sha256": digest}
-    target = source.with_name("altered.falcon")
-    head = json.dumps(manifest).encode()
-    with zipfile.ZipFile(target, "w") as file:
-        file.writestr("manifest.json", head)
-        file.writestr("manifest.sha256", hashlib.sha256(head).hexdigest())
-        for name, data in parts.items():
-            file.writestr(name, data)
-    return target
 
 
 @pytest.fixture

@@ -41,7 +41,11 @@ def write(path: Path, manifest: Mapping[str, Any], parts: Mapping[str, bytes]) -
             for name, data in parts.items():
                 archive.writestr(name, data)
         # What would be refused on loading must not be written.
-        bounds.check_members(archive, bounds.allowed(file.tell()), "the audit")
+        limit = bounds.allowed(file.tell())
+        bounds.check_members(archive, limit, "the audit")
+        for name, data in parts.items():
+            if name.endswith((".npz", ".skops")):
+                bounds.unpacked(data, limit, f"the audit, part {name},")
 
 
 @contextmanager

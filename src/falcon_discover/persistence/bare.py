@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-
 from sklearn.pipeline import make_pipeline
 
 from falcon_discover import notices, rankers

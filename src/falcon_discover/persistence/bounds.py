@@ -16,14 +16,15 @@ from numpy.lib import format as npy
 
 from falcon_discover.exceptions import InputError
 
-# Real audits, with many zeros among their numbers, pack to a fortieth at best, zeros to a
-# thousandth. A small file may unpack to FREE_BYTES whatever the ratio.
-RATIO = 100
+# One-hot columns pack to a hundredth and, with the scores and signals beside them, audits to a
+# fiftieth at best; zeros pack to a thousandth. A small file may take FREE_BYTES at any ratio.
+RATIO = 200
 FREE_BYTES = 256 * 2**20
 # The table of contents: 10,000 columns take less than a megabyte.
 MANIFEST_BYTES = 8 * 2**20
-# The text that describes objects takes many times its size when it is read.
-SCHEMA_SHARE = 8
+# The text that describes objects takes many times its size when it is read, so it may have this
+# part of the room: 64 MB are 3,000 boosted trees.
+SCHEMA_SHARE = 4
 CELL_BYTES = 8
 # Of these zipfile unpacks no more at once than it is asked for.
 COMPRESSION = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -69,7 +70,7 @@ def unpacked(data: bytes, limit: int, name: str) -> bytes:
             if schema is not None and schema.file_size > limit // SCHEMA_SHARE:
                 raise _too_large(name, schema.file_size, limit // SCHEMA_SHARE)
             for member in archive.infolist():
-                if member.filename.endswith(".npy"):
+                if _is_array(archive, member):
                     with archive.open(member) as file:
                         _check_head(file, member.file_size, f"{name}, array {member.filename},")
             if all(_is_plain(member) for member in archive.infolist()):
@@ -81,6 +82,12 @@ def unpacked(data: bytes, limit: int, name: str) -> bytes:
         raise InputError(
             f"{name} is damaged: it cannot be unpacked ({type(error).__name__}: {error})."
         ) from error
+
+
+def _is_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bool:
+    # numpy tells arrays by their first bytes, whatever they are called.
+    with archive.open(member) as file:
+        return member.filename.endswith(".npy") or file.read(6) == npy.MAGIC_PREFIX
 
 
 def _is_plain(member: zipfile.ZipInfo) -> bool:

@@ -10,6 +10,7 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.persistence.known import CHECK_ARRAY, FUNCTION, PARTIAL, ROLES
 
 Node = dict[str, Any]
+ENDINGS = {"NdArrayNode": ".npy", "SparseMatrixNode": ".npz"}
 OPTIONS = ("JsonNode", "ListNode", "TypeNode")
 
 
@@ -34,6 +35,9 @@ def check(text: bytes, trusted: Set[str], name: str) -> set[str]:
         same = roles.setdefault(node.get("__id__"), (role, full_name))
         if node.get("__id__") is not None and same != (role, full_name):
             raise InputError(f"{name} was altered: two of its objects share one id.")
+        # Arrays and matrices are looked at by the names of their members.
+        if "file" in node and not str(node["file"]).endswith(ENDINGS.get(str(role), "")):
+            raise InputError(f"{name} was altered: an array is in a part of another kind.")
         if full_name in ROLES and full_name not in trusted:
             if role not in ROLES[full_name]:
                 raise InputError(f"{name} uses {full_name} as {role}, which no saved model does.")
