@@ -25,6 +25,7 @@ ROOMS = (
     "inference",
     "words",
     "suggestions",
+    "versions",
     "threads",
     "tables",
     "view",

@@ -335,7 +335,7 @@ def test_no_network_names_the_ways_out(tmp_path, monkeypatch):
 
 
 def test_skops_missing_is_said(tmp_path, monkeypatch):
-    from falcon_discover.files import read_model
+    from falcon_discover.persistence.objects import read_model
 
     (tmp_path / "m.skops").write_bytes(b"x")
     real = builtins.__import__

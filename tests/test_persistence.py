@@ -257,4 +257,4 @@ def test_without_rows_only_gated_confidence_is_left_and_it_says_so(audit, tmp_pa
     with pytest.raises(InputError, match="no reference rows to save"):
         again.save(tmp_path / "more.falcon", "full")
     names = zipfile.ZipFile(tmp_path / "audit.falcon").namelist()
-    assert sorted(names) == ["manifest.json", "objects.skops"]
+    assert sorted(names) == ["manifest.json", "manifest.sha256", "objects.skops"]

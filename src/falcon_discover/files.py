@@ -1,10 +1,10 @@
-"""Tables and models in, results out; nothing half-written is ever visible."""
+"""Tables in, results out; nothing half-written is ever visible."""
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,32 +38,6 @@ def read_table(path: Path) -> pd.DataFrame:
     if table.empty:
         raise InputError(f"{path} has no rows.")
     return table
-
-
-def read_model(path: Path, trusted: Sequence[str] = ()) -> Any:
-    """Load a model from a skops file; types that skops does not know must be named as trusted."""
-    if not path.is_file():
-        raise InputError(f"there is no file {path}.")
-    try:
-        import skops.io
-    except ImportError as error:
-        raise InputError(
-            "--model needs a package that is not installed: pip install 'falcon-discover[skops]'."
-        ) from error
-    try:
-        unknown = set(skops.io.get_untrusted_types(file=path)) - set(trusted)
-        if unknown:
-            raise InputError(
-                f"{path} holds types that are not known to be safe: {', '.join(sorted(unknown))}. "
-                "If you trust its author, name each with --trust."
-            )
-        return skops.io.load(path, trusted=list(trusted))
-    except InputError:
-        raise
-    except Exception as error:  # a file that is no skops archive fails in many ways
-        raise InputError(
-            f"{path} is not a skops file ({error}). Write one with skops.io.dump(model, file)."
-        ) from error
 
 
 def write_results(

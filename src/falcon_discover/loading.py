@@ -12,6 +12,8 @@ from falcon_discover.estimator import FalconDiscover
 from falcon_discover.neighbours import LabelledIndex
 from falcon_discover.persistence.archive import Archive
 from falcon_discover.persistence.contents import restored
+from falcon_discover.persistence.frames import reading
+from falcon_discover.persistence.manifest import OBJECTS
 from falcon_discover.signals.reference import Reference
 
 
@@ -21,7 +23,9 @@ def load(
     """Return the audit that `FalconDiscover.save` wrote.
 
     Nothing is unpickled. Types that are not known to be safe are refused; so are files of a newer
-    schema, and files with a part that is missing or was altered.
+    schema, files with a part that is missing or was altered, and small files that would fill the
+    memory. Boosters are read by their libraries' own native code, which a forged file may crash:
+    load only files you trust.
 
     Parameters
     ----------
@@ -36,8 +40,9 @@ def load(
     FalconDiscover.save : writes the file, and has an example of both
     """
     archive = Archive.open(source if isinstance(source, bytes) else Path(source))
-    parameters, attributes = restored(archive.manifest, archive.parts(), trusted, archive.name)
-    falcon = FalconDiscover(**parameters)
+    parameters, attributes = restored(archive, trusted)
+    with reading(archive.named(OBJECTS)):
+        falcon = FalconDiscover(**parameters)
     for name, value in attributes.items():
         setattr(falcon, name, value)
     if n_jobs is not None:

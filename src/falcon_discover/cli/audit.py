@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from falcon_discover import progress
+from falcon_discover import notices, progress
 from falcon_discover.cli.common import AsJson, Jobs, Quiet, command, echo, writing
 from falcon_discover.cli.outputs import check_outputs
+from falcon_discover.cli.trust import command_to_trust
 from falcon_discover.exceptions import InputError
 from falcon_discover.settings import PAPER
 
@@ -117,7 +118,8 @@ def audit(
     Example: falcon-discover audit rows.csv --target outcome --proba score
     """
     from falcon_discover.audit import Question
-    from falcon_discover.files import read_model, read_table
+    from falcon_discover.files import read_table
+    from falcon_discover.persistence.objects import read_model
 
     given = [option for option in (model, proba, backbone) if option is not None]
     if len(given) > 1:
@@ -128,9 +130,11 @@ def audit(
         raise InputError("--save needs a model: bare predictions cannot be made for new rows.")
     check_outputs(out, save, [data, *([model] if model else [])])
     table = read_table(data)
+    with command_to_trust():
+        fitted = None if model is None else read_model(model, trust or ())
     question = Question(
         target=target,
-        model=None if model is None else read_model(model, trust or ()),
+        model=fitted,
         proba=proba,
         backbone=backbone or "auto",
         positive=positive,
@@ -168,7 +172,10 @@ def _run(
     with writing(out):
         paths = write_folder(result.report, out)
     if save is not None and result.falcon is not None:
-        _save(result.falcon, save, report=out / PAGE)
+        with notices.collected() as notes:
+            _save(result.falcon, save, report=out / PAGE)
+        for note in notes:
+            echo(f"note: {note}", err=True)
     if as_json:
         echo(json.dumps(result.summary, indent=2))
         return

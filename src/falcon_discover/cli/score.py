@@ -22,6 +22,7 @@ from falcon_discover.cli.common import (
     echo,
     is_dask,
 )
+from falcon_discover.cli.trust import command_to_trust
 
 Saved = Annotated[Path, typer.Argument(help="Audit that FalconDiscover.save wrote.")]
 resumable = functools.partial(command, kept="finished parts are kept, the same command goes on")
@@ -34,7 +35,6 @@ def inspect(saved: Saved, as_json: AsJson = False) -> None:
     from falcon_discover.persistence.archive import Archive
 
     archive = Archive.open(saved)
-    archive.parts()
     manifest = archive.manifest
     if as_json:
         echo(json.dumps(manifest, indent=2))
@@ -43,7 +43,7 @@ def inspect(saved: Saved, as_json: AsJson = False) -> None:
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
     echo(f"{saved}: {_size(saved.stat().st_size)}, schema {manifest['schema']}, whole\n")
     facts = {
-        "model": manifest["model"]["backbone"],
+        "model": manifest["model"].get("name", manifest["model"]["backbone"]),
         "classes": " and ".join(manifest["classes"]) + " (positive)",
         "columns": f"{len(kinds)} ({counts})",
         "threshold": f"{manifest['tau']:g}",
@@ -54,7 +54,7 @@ def inspect(saved: Saved, as_json: AsJson = False) -> None:
     }
     for name, value in facts.items():
         echo(f"{name:<16} {value}")
-    echo("\nparts")
+    echo("\nparts, unpacked")
     for name, part in manifest["parts"].items():
         echo(f"  {name:<26} {_size(part['bytes']):>10}")
 
@@ -108,7 +108,7 @@ def score(
         chosen = dask_engine(scheduler, workers=workers, trusted=trusted)
     else:
         chosen = run.local(trusted=trusted, n_jobs=jobs)
-    with progress.silent() if quiet else progress.logged():
+    with command_to_trust(), progress.silent() if quiet else progress.logged():
         done = run.score_files(
             saved, data, out, engine=chosen, part_rows=part_rows, identity=identity, trusted=trusted
         )

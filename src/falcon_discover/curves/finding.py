@@ -180,6 +180,11 @@ class Curves:
     def recalibration(self) -> Recalibration:
         """Return calibration before and after, on rows that no calibrator has seen."""
         codes, found = self.codes, self.found
+        if not len(found.training.oof.codes):
+            raise InputError(
+                "the rows of the fit, which calibrators learn from, were left out when this audit "
+                "was saved."
+            )
         if not (enough_labels(codes) and enough_labels(found.training.source("all").codes)):
             raise InputError("there are too few labelled rows of one class to recalibrate.")
         rows = LabelledState(found.state, codes)

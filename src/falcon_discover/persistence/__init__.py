@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sklearn.utils.validation import check_is_fitted
 
+from falcon_discover import notices
 from falcon_discover.exceptions import InputError
 from falcon_discover.persistence import archive
 from falcon_discover.persistence.contents import Keep, stored
@@ -27,6 +28,10 @@ class Savable:
             "none" keeps no row: the loaded audit ranks by gated confidence. In any case
             the file holds the model and, for columns of text, the values they had.
 
+        Warns
+        -----
+        DataWarning : if loading the file will need trust in types that are not known to be safe
+
         Examples
         --------
         >>> import tempfile
@@ -43,5 +48,13 @@ class Savable:
         path = Path(path)
         if not path.parent.is_dir():
             raise InputError(f"there is no folder {path.parent}: make it first.")
-        archive.write(path, *stored(self, reference))
+        manifest, parts, strange = stored(self, reference)
+        archive.write(path, manifest, parts)
+        if strange:
+            options = " ".join(f"--trust {name}" for name in strange)
+            notices.warn(
+                f"{path} holds types that are not known to be safe, so loading it will need your "
+                f"word for them: load(path, trusted={strange!r}), or 'falcon-discover score ... "
+                f"{options}'."
+            )
         return path

@@ -1,8 +1,8 @@
 """The file a fitted audit is saved in: a zip of parts, each with its checksum.
 
 The first member, `manifest.json`, says what the file is, in which schema, by which versions it was
-written, and how long each part is and what its SHA-256 is. The checksums find damage; they are no
-signature, so they do not say who wrote the file.
+written, and how long each part is and what its SHA-256 is; `manifest.sha256` says the same of the
+manifest. The checksums find damage; they are no signature, so they do not say who wrote the file.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import json
 import os
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,28 +20,32 @@ from pathlib import Path
 from typing import Any
 
 from falcon_discover.exceptions import InputError
+from falcon_discover.persistence import bounds
+from falcon_discover.persistence import manifest as contents_table
+from falcon_discover.persistence.manifest import FORMAT, MANIFEST
 
-FORMAT = "falcon-discover audit"
-# Raise SCHEMA with every change of what the parts hold, and OLDEST when one is no longer read.
-SCHEMA = 1
-OLDEST = 1
-MANIFEST = "manifest.json"
+CHECKSUM = "manifest.sha256"
+# The first schema whose files have a checksum of the manifest.
+CHECKED_SCHEMA = 2
 
 
 def write(path: Path, manifest: Mapping[str, Any], parts: Mapping[str, bytes]) -> None:
     """Write the file in one step: it is never there half-written."""
-    listed = {
-        name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-        for name, data in parts.items()
-    }
-    head = {"format": FORMAT, "schema": SCHEMA, **manifest, "parts": listed}
-    with (
-        replacing(path) as file,
-        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
-    ):
-        archive.writestr(MANIFEST, json.dumps(head, indent=2, allow_nan=False) + "\n")
+    listed = {name: {"bytes": len(data), "sha256": _hash(data)} for name, data in parts.items()}
+    head = {"format": FORMAT, "schema": contents_table.SCHEMA, **manifest, "parts": listed}
+    text = (json.dumps(head, indent=2, allow_nan=False) + "\n").encode()
+    with replacing(path) as file:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            archive.writestr(MANIFEST, text)
+            archive.writestr(CHECKSUM, f"{_hash(text)}  {MANIFEST}\n")
+            for name, data in parts.items():
+                archive.writestr(name, data)
+        # What would be refused on loading must not be written.
+        limit = bounds.allowed(file.tell())
+        bounds.check_members(archive, limit, "the audit")
         for name, data in parts.items():
-            archive.writestr(name, data)
+            if name.endswith((".npz", ".skops")):
+                bounds.unpacked(data, limit, f"the audit, part {name},")
 
 
 @contextmanager
@@ -66,90 +69,107 @@ def replacing(path: Path) -> Iterator[Any]:
 
 @dataclass(frozen=True, eq=False)
 class Archive:
-    """A saved audit that was opened: its manifest, and its parts on demand."""
+    """A saved audit that was read: its manifest and its parts, checked against each other.
+
+    Attributes
+    ----------
+    name : what to call it in an error
+    limit : the most bytes that a part may unpack to
+    """
 
     name: str
     manifest: dict[str, Any]
-    data: Path | bytes
+    parts: dict[str, bytes]
+    limit: int
+
+    def named(self, part: str) -> str:
+        """Return what to call a part in an error."""
+        return f"{self.name}, part {part},"
 
     @classmethod
     def open(cls, source: Path | bytes) -> Archive:
-        """Read the manifest and check that this version can read the rest."""
-        name = str(source) if isinstance(source, Path) else "the saved audit"
-        if isinstance(source, Path) and not source.is_file():
+        """Read the file once, and check that this version can use it."""
+        if isinstance(source, bytes):
+            return cls._read(BytesIO(source), "the saved audit")
+        if not source.is_file():
             raise InputError(f"there is no file {source}.")
-        with _opened(source, name) as archive:
-            if MANIFEST not in archive.namelist():
-                raise InputError(f"{name} is no saved audit: its part {MANIFEST} is missing.")
-            text = _part(archive, MANIFEST, name)
+        with source.open("rb") as file:
+            return cls._read(file, str(source))
+
+    @classmethod
+    def _read(cls, file: Any, name: str) -> Archive:
+        limit = bounds.allowed(file.seek(0, os.SEEK_END))
+        file.seek(0)
+        is_zip = file.read(2) == b"PK"
         try:
-            manifest = json.loads(text)
-        except ValueError as error:
-            raise InputError(f"{name} is damaged: its part {MANIFEST} is no JSON.") from error
-        if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-            raise InputError(f"{name} is no saved audit: its {MANIFEST} does not say so.")
-        _check_schema(name, manifest)
-        return cls(name, manifest, source)
-
-    def parts(self) -> dict[str, bytes]:
-        """Return all parts, each checked against the manifest."""
-        listed = self.manifest["parts"]
-        found = {}
-        with _opened(self.data, self.name) as archive:
-            there = set(archive.namelist())
-            strange = sorted(there - set(listed) - {MANIFEST})
-            if strange:
-                raise InputError(
-                    f"{self.name} was altered: it has a part {strange[0]} that its {MANIFEST} "
-                    "does not list."
-                )
-            for name, wanted in listed.items():
-                if name not in there:
-                    raise InputError(f"{self.name} was altered: its part {name} is missing.")
-                found[name] = _part(archive, name, self.name)
-                if hashlib.sha256(found[name]).hexdigest() != wanted["sha256"]:
-                    raise InputError(
-                        f"{self.name} was altered: its part {name} does not have the checksum that "
-                        f"{MANIFEST} gives. Save it again, or copy it again."
-                    )
-        return found
+            archive = zipfile.ZipFile(file)
+        except Exception as error:  # a damaged table of contents fails in many ways
+            if not is_zip:
+                raise InputError(f"{name} is not a saved audit.") from error
+            raise InputError(
+                f"{name} is not a saved audit, or was cut off: its end, which says what is in it, "
+                "is missing."
+            ) from error
+        with archive:
+            manifest = _manifest(archive, limit, name)
+            return cls(name, manifest, _parts(archive, manifest, name), limit)
 
 
-@contextmanager
-def _opened(source: Path | bytes, name: str) -> Iterator[zipfile.ZipFile]:
-    try:
-        archive = zipfile.ZipFile(source if isinstance(source, Path) else BytesIO(source))
-    except zipfile.BadZipFile as error:
+def _manifest(archive: zipfile.ZipFile, limit: int, name: str) -> dict[str, Any]:
+    bounds.check_members(archive, limit, name)
+    if MANIFEST not in archive.NameToInfo:
+        raise InputError(f"{name} is not a saved audit: its part {MANIFEST} is missing.")
+    for part in {MANIFEST, CHECKSUM} & archive.NameToInfo.keys():
+        if archive.getinfo(part).file_size > bounds.MANIFEST_BYTES:
+            raise InputError(f"{name} is damaged: its part {part} is too large to be one.")
+    text = _part(archive, MANIFEST, name)
+    manifest = contents_table.read(text, name)
+    if CHECKSUM in archive.NameToInfo:
+        if _part(archive, CHECKSUM, name).split()[:1] != [_hash(text).encode()]:
+            raise _altered(name, MANIFEST, CHECKSUM)
+    elif manifest["schema"] >= CHECKED_SCHEMA:
+        raise InputError(f"{name} was altered: its part {CHECKSUM} is missing.")
+    return manifest
+
+
+def _parts(archive: zipfile.ZipFile, manifest: dict[str, Any], name: str) -> dict[str, bytes]:
+    listed, there = manifest["parts"], archive.NameToInfo
+    strange = sorted(there.keys() - listed.keys() - {MANIFEST, CHECKSUM})
+    if strange:
         raise InputError(
-            f"{name} is no saved audit, or was cut off: its last part, the table of contents, is "
-            "missing."
-        ) from error
-    with archive:
-        yield archive
+            f"{name} was altered: it has a part {strange[0]} that its {MANIFEST} does not list."
+        )
+    for part, wanted in listed.items():
+        if part not in there:
+            raise InputError(f"{name} was altered: its part {part} is missing.")
+        if there[part].file_size != wanted["bytes"]:
+            raise InputError(
+                f"{name} was altered: its part {part} has {there[part].file_size:,} bytes, and its "
+                f"{MANIFEST} gives {wanted['bytes']:,}."
+            )
+    found = {}
+    for part, wanted in listed.items():
+        found[part] = _part(archive, part, name)
+        if _hash(found[part]) != wanted["sha256"]:
+            raise _altered(name, part, MANIFEST)
+    return found
 
 
 def _part(archive: zipfile.ZipFile, part: str, name: str) -> bytes:
     try:
-        return archive.read(part)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        return bounds.read_member(archive, part)
+    except Exception as error:  # zipfile and zlib have many kinds of error
         raise InputError(
             f"{name} is damaged: its part {part} cannot be read ({error}). Copy it again."
         ) from error
 
 
-def _check_schema(name: str, manifest: Mapping[str, Any]) -> None:
-    schema = manifest.get("schema")
-    by = manifest.get("versions", {}).get("falcon-discover", "an unknown version")
-    if not isinstance(schema, int):
-        raise InputError(f"{name} is damaged: its {MANIFEST} gives the schema as {schema!r}.")
-    if schema > SCHEMA:
-        raise InputError(
-            f"{name} was saved by falcon-discover {by} in schema {schema}; this version reads up "
-            f"to {SCHEMA}: install that version or a newer one."
-        )
-    if schema < OLDEST:
-        raise InputError(
-            f"{name} was saved by falcon-discover {by} in schema {schema}; this version reads "
-            f"{OLDEST} and above. Install falcon-discover {by} to use it, or fit again with this "
-            "version on the same rows and save."
-        )
+def _altered(name: str, part: str, by: str) -> InputError:
+    return InputError(
+        f"{name} was altered: its part {part} does not have the checksum that {by} gives. Save it "
+        "again, or copy it again."
+    )
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -8,15 +8,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from sklearn.pipeline import make_pipeline
 
-from falcon_discover import notices
+from falcon_discover import notices, rankers
+from falcon_discover.calibration.discrepancy import Caution
+from falcon_discover.calibration.model import StateCalibrator
 from falcon_discover.contributions import Contributions
 from falcon_discover.discovery import Discovery
 from falcon_discover.exceptions import InputError
 from falcon_discover.mixing import Probe
+from falcon_discover.plots.accessor import Plots
 from falcon_discover.rankers.training import LabelledState, TrainingRows
+from falcon_discover.regions.clusters import Clusters
+from falcon_discover.regions.conflict import Conflict
+from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.signals.state import State
-from falcon_discover.tables import FloatArray, IntArray, Table
+from falcon_discover.tables import FloatArray, Table
 from falcon_discover.view import TransformedView
 
 RANKER = "gated_confidence"
@@ -26,6 +33,12 @@ ONLY_CONFIDENCE = (
     "for more."
 )
 NO_FIT_ROWS = "the rows given to fit were left out when this audit was saved: give X (and y)."
+LEFT_OUT = (
+    "the rows of the fit, which were left out when this audit was saved: save it with "
+    "reference='sample' or 'full'."
+)
+LEARNS = f"learns from {LEFT_OUT}"
+COMPARES = f"compares with {LEFT_OUT}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,43 +65,21 @@ class BareMeasure:
         notices.warn(ONLY_CONFIDENCE)
         state = State.from_scores(reference.probe.score(table) if p is None else p)
         return replace(
-            state, evidence=pd.DataFrame({"nearest_distance": np.inf}, state.signals.index)
+            state, evidence=pd.DataFrame({"nearest_distance": np.nan}, state.signals.index)
         )
 
 
-class NoRegions:
-    """Regions need the signals of reference rows; without them no row is in one."""
+@dataclass(frozen=True, repr=False, eq=False)
+class NoRegions(RegionSet):
+    """Regions need the signals of reference rows; without them there is none, and it says so."""
 
-    @property
-    def clusters(self) -> NoRegions:
-        """The paper's regions: none either."""
-        return self
-
-    here = None
-    numbered = ()
-
-    def numbers(self, frame: pd.DataFrame) -> IntArray:
-        """Return 0 for each row: it is in no region."""
-        return np.zeros(len(frame), dtype=np.intp)
-
-    def words(self, numbers: IntArray) -> npt.NDArray[np.object_]:
-        """Return no words for each row."""
-        return np.full(len(numbers), "", dtype=object)
-
-    def names(self) -> list[str]:
-        """Return no names."""
-        return []
-
-    def described(self, *rows: Any) -> NoRegions:
-        """Return itself: there is nothing to describe."""
-        return self
-
-    def frame(self) -> pd.DataFrame:
-        """Return a frame without rows."""
-        return pd.DataFrame({"region": [], "rows": [], "events": []})
-
-    def __len__(self) -> int:
-        return 0
+    @classmethod
+    def empty(cls) -> NoRegions:
+        """Return no rules and no clusters."""
+        columns = ("region", "rows", "events", "fc_mass", "support", "instability", "correctness")
+        summary = pd.DataFrame({name: [] for name in columns})
+        clusters = Clusters(make_pipeline("passthrough"), (), np.empty(0, dtype=np.intp), summary)
+        return cls((), (), clusters)
 
     def __repr__(self) -> str:
         return "none: the audit was saved without reference rows."
@@ -105,20 +96,66 @@ class BareDiscovery(Discovery):
         state = replace(state, evidence=pd.DataFrame({"nearest_distance": np.empty(0)}))
         codes = np.empty(0, dtype=np.int8)
         rows = TrainingRows(LabelledState(state, codes))
-        regions: Any = NoRegions()
         index = pd.RangeIndex(0)
         table = Table(None, pd.DataFrame(), {}, index)
+        regions = NoRegions.empty()
         return cls(table, state, codes, index, classes, tau, RANKER, regions, state.p, rows, True)
 
+    def of_new_rows(
+        self, table: Table, state: State, codes: npt.NDArray[np.int8] | None
+    ) -> BareDiscovery:
+        """Return the finding on other rows; there is no region to describe on them."""
+        regions = self.regions if codes is None else replace(self.regions, here=())
+        return replace(
+            self,
+            table=table,
+            state=state,
+            codes=codes,
+            index=table.index,
+            regions=regions,
+            learned=np.full(len(state), np.nan),
+            own_rows=False,
+        )
+
+    @property
+    def plot(self) -> Plots:
+        """Figures for matplotlib, of new rows."""
+        if self.own_rows:
+            raise InputError(f"{NO_FIT_ROWS} For figures: examine(X, y).plot.")
+        return super().plot
+
     def score(self, ranker: Any, tau: float) -> FloatArray:
-        """Return the suspicion of each row."""
+        """Return the suspicion of each row, by a ranker that learns from no rows."""
         if self.own_rows:
             raise InputError(NO_FIT_ROWS)
+        made = rankers.make(ranker)
+        if getattr(made, "labels", None) is not None:
+            raise InputError(f"the ranker {ranker!r} {LEARNS}")
+        if not set(getattr(made, "needs", ())) <= set(self.state.signals.columns):
+            raise InputError(f"the ranker {ranker!r} {COMPARES}")
         return super().score(ranker, tau)
 
     def contributions(self) -> Contributions:
         """Raise: there is no row to measure contributions on."""
-        raise InputError(NO_FIT_ROWS)
+        raise InputError(f"the measure of contributions {LEARNS}")
+
+    def conflict(self) -> Conflict:
+        """Raise: there is no row to compare others with."""
+        raise InputError(f"conflict {COMPARES}")
+
+    def calibration_weights(self) -> FloatArray:
+        """Raise: there is no row to compare others with."""
+        raise InputError(f"the measure of calibration weights {COMPARES}")
+
+    def calibrator(
+        self, method: str, *, weighted: bool = False, caution: Caution = "auto"
+    ) -> StateCalibrator:
+        """Raise: there is no row to learn from."""
+        raise InputError(f"a calibrator {LEARNS}")
 
     def __repr__(self) -> str:
-        return NO_FIT_ROWS if self.own_rows else super().__repr__()
+        if self.own_rows:
+            return NO_FIT_ROWS
+        if self.codes is None:
+            return super().__repr__()
+        return f"{self.evaluate(taus=())}\n\nRegions: {self.regions}"

@@ -6,11 +6,13 @@ import platform
 from collections.abc import Collection, Mapping
 from copy import copy
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 
 from falcon_discover import notices
 from falcon_discover.discovery import REGION_WITNESS, Discovery
@@ -18,7 +20,18 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.mixing import Probe, probe
 from falcon_discover.neighbours import LabelledIndex
 from falcon_discover.persistence import frames, native, objects
+from falcon_discover.persistence.archive import Archive
 from falcon_discover.persistence.bare import RANKER, BareDiscovery, BareMeasure, BareReference
+from falcon_discover.persistence.manifest import (
+    ENCODED,
+    FIT_ROWS,
+    FIT_TABLE,
+    OBJECTS,
+    REFERENCE,
+    REGIONS,
+    VALIDATION_FEATURES,
+    VALIDATION_ROWS,
+)
 from falcon_discover.rankers.base import Ranker
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions.clusters import Clusters
@@ -27,6 +40,7 @@ from falcon_discover.regions.rules import Rule
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.state import Measure, State
 from falcon_discover.tables import IntArray, Table, take_rows
+from falcon_discover.versions import version_of
 from falcon_discover.view import TransformedView
 
 Keep = Literal["full", "sample", "none"]
@@ -34,16 +48,12 @@ Keep = Literal["full", "sample", "none"]
 SAMPLE_SHARE = 0.1
 SAMPLE_AT_LEAST = 1000
 PACKAGES = ("falcon-discover", "scikit-learn", "numpy", "pandas", "skops")
-OBJECTS, REFERENCE, ENCODED = "objects.skops", "reference.npz", "encoded"
-FIT_ROWS, FIT_TABLE = "fit_rows.parquet", "fit_table.parquet"
-REGIONS = "regions.parquet"
-VALIDATION_ROWS, VALIDATION_FEATURES = "validation_rows.parquet", "validation_features.npz"
 SIGNAL, EVIDENCE = "signal:", "evidence:"
 Parts = dict[str, bytes]
 
 
-def stored(falcon: Any, keep: Keep) -> tuple[dict[str, Any], Parts]:
-    """Return the manifest and the parts of a fitted `FalconDiscover`."""
+def stored(falcon: Any, keep: Keep) -> tuple[dict[str, Any], Parts, list[str]]:
+    """Return manifest and parts of a fitted `FalconDiscover`, and types that must be trusted."""
     if keep not in get_args(Keep):
         raise InputError(f"reference is {keep!r}: choose one of {', '.join(get_args(Keep))}.")
     bare = isinstance(falcon._reference, BareReference)
@@ -62,7 +72,11 @@ def stored(falcon: Any, keep: Keep) -> tuple[dict[str, Any], Parts]:
         "view": _own_view(falcon),
     }
     manifest: dict[str, Any] = {
-        "model": {"backbone": falcon.backbone_, "candidates": falcon.candidates_},
+        "model": {
+            "backbone": falcon.backbone_,
+            "candidates": falcon.candidates_,
+            "name": _model_name(falcon),
+        },
         "classes": [str(label) for label in falcon.classes_],
         "tau": float(falcon.discovery_.tau),
         "columns": falcon._kinds,
@@ -74,51 +88,63 @@ def stored(falcon: Any, keep: Keep) -> tuple[dict[str, Any], Parts]:
         manifest["ranker"] = RANKER
     else:
         _store_rows(falcon, keep, content, manifest, parts)
-    parts[OBJECTS] = objects.dumped(native.taken_out(content, parts))
+    parts[OBJECTS], strange = objects.dumped(native.taken_out(content, parts))
     manifest["versions"] = _versions(parts)
-    return manifest, parts
+    return manifest, parts, strange
 
 
-def restored(
-    manifest: Mapping[str, Any], parts: Mapping[str, bytes], trusted: Collection[str], name: str
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def restored(archive: Archive, trusted: Collection[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the parameters and the fitted attributes of the `FalconDiscover` that was saved."""
-    _warn_other_versions(manifest, name)
-    how = "load(path, trusted=[...]) or --trust"
-    content = objects.loaded(parts[OBJECTS], trusted, name=f"{name}, part {OBJECTS},", how=how)
-    content = native.put_back(content, parts)
-    parameters, model = content["parameters"], content["model"]
-    classes = content["classes"]
-    library = parameters["estimator"] is None or isinstance(parameters["estimator"], str)
-    asked = probe(model, 1 if library else classes[1])
-    view: Any = content["view"] or asked.view
-    attributes = {
-        "model_": model,
-        "classes_": classes,
-        "backbone_": manifest["model"]["backbone"],
-        "candidates_": manifest["model"]["candidates"],
-        "n_features_in_": manifest["n_features"],
-        "_kinds": dict(manifest["columns"]),
-        "_probe": asked,
-    }
-    if content["feature_names"] is not None:
-        attributes["feature_names_in_"] = content["feature_names"]
-    if manifest["reference"]["kept"] == "none":
-        found: Discovery = BareDiscovery.empty(classes, manifest["tau"])
-        attributes["_measure"] = BareMeasure()
-        attributes["_reference"] = BareReference(view, asked)
-    else:
-        measure = manifest["measure"]
-        attributes["_measure"] = Measure(**{**measure, "mix": tuple(measure["mix"])})
-        attributes["_reference"] = _reference(
-            content, view, asked, manifest, parts, parameters["n_jobs"]
-        )
-        found = _discovery(content, manifest, parts)
-    attributes["discovery_"] = found
-    attributes["_loaded"] = (found, manifest["reference"]["of"])
-    attributes["regions_"] = found.regions
-    attributes["ranker_"] = found.training.ranker(found.ranker, found.tau)
-    return parameters, attributes
+    manifest = archive.manifest
+    _warn_other_versions(manifest, archive.name)
+    where = archive.named(OBJECTS)
+    content = objects.loaded(archive.parts[OBJECTS], trusted, name=where, limit=archive.limit)
+    # Other parts have their own sentence; what is left is due to the objects.
+    with frames.reading(where):
+        content = native.put_back(content, archive.parts, archive.name)
+        parameters, model = content["parameters"], content["model"]
+        classes = content["classes"]
+        library = parameters["estimator"] is None or isinstance(parameters["estimator"], str)
+        asked = probe(model, 1 if library else classes[1])
+        view: Any = content["view"] or asked.view
+        attributes = {
+            "model_": model,
+            "classes_": classes,
+            "backbone_": manifest["model"]["backbone"],
+            "candidates_": manifest["model"]["candidates"],
+            "n_features_in_": manifest["n_features"],
+            "_kinds": dict(manifest["columns"]),
+            "_probe": asked,
+        }
+        if content["feature_names"] is not None:
+            attributes["feature_names_in_"] = content["feature_names"]
+        if manifest["reference"]["kept"] == "none":
+            found: Discovery = BareDiscovery.empty(classes, manifest["tau"])
+            attributes["_measure"] = BareMeasure()
+            attributes["_reference"] = BareReference(view, asked)
+        else:
+            measure = manifest["measure"]
+            attributes["_measure"] = Measure(**{**measure, "mix": tuple(measure["mix"])})
+            attributes["_reference"] = _reference(
+                content, view, asked, archive, parameters["n_jobs"]
+            )
+            found = _discovery(content, archive)
+        attributes["discovery_"] = found
+        attributes["_loaded"] = (found, manifest["reference"]["of"])
+        attributes["regions_"] = found.regions
+        attributes["ranker_"] = found.training.ranker(found.ranker, found.tau)
+        return parameters, attributes
+
+
+def _model_name(falcon: Any) -> str:
+    """Return what people call the model: of one that was given, the class inside the wrappers."""
+    if falcon._is_library:
+        return str(falcon.backbone_)
+    model = falcon.model_
+    while isinstance(model, FrozenEstimator):
+        model = model.estimator
+    last = f", {type(model[-1]).__name__} at its end" if isinstance(model, Pipeline) else ""
+    return f"{type(model).__name__}{last}"
 
 
 def _own_view(falcon: Any) -> Any:
@@ -245,29 +271,47 @@ def _regions_stored(regions: RegionSet, kept: IntArray, parts: Parts) -> dict[st
     }
 
 
-def _regions_restored(stored: dict[str, Any], parts: Mapping[str, bytes]) -> RegionSet:
-    clusters = Clusters(**stored["clusters"], summary=frames.from_parquet(parts[REGIONS]))
+def _regions_restored(stored: dict[str, Any], archive: Archive) -> RegionSet:
+    clusters = Clusters(**stored["clusters"], summary=_table(archive, REGIONS))
     return RegionSet(stored["rules"], stored["foreseen"], clusters)
+
+
+def _table(archive: Archive, part: str, rows: int | None = None) -> pd.DataFrame:
+    return frames.from_parquet(archive.parts[part], archive.limit, archive.named(part), rows)
+
+
+def _arrays(archive: Archive, part: str, rows: int) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of a part, each with so many rows."""
+    where = archive.named(part)
+    arrays = frames.from_npz(archive.parts[part], archive.limit, where)
+    for name, values in arrays.items():
+        if values.shape[:1] != (rows,):
+            raise InputError(f"{where} is damaged: {name} does not have {rows:,} rows.")
+    return arrays
 
 
 def _reference(
     content: dict[str, Any],
     view: TransformedView,
     asked: Probe,
-    manifest: Mapping[str, Any],
-    parts: Mapping[str, bytes],
+    archive: Archive,
     n_jobs: int | None,
 ) -> Reference:
-    arrays = frames.from_npz(parts[REFERENCE], REFERENCE)
-    layout = manifest["reference"]["encoded"]
-    encoded: Any = arrays["coordinates"].astype(view.dtype, copy=False)
-    if layout is not None:
-        encoded = frames.rows_restored(layout, parts[ENCODED])
+    about = archive.manifest["reference"]
+    arrays = _arrays(archive, REFERENCE, about["rows"])
+    with frames.reading(archive.named(REFERENCE)):
+        encoded: Any = arrays["coordinates"].astype(view.dtype, copy=False)
+        index = LabelledIndex(arrays["coordinates"], arrays["labels"], n_jobs)
+    if about["encoded"] is not None:
+        where = archive.named(ENCODED)
+        encoded = frames.rows_restored(
+            about["encoded"], archive.parts[ENCODED], archive.limit, where, about["rows"]
+        )
     return Reference(
         arrays["labels"],
         arrays["p"],
         view,
-        LabelledIndex(arrays["coordinates"], arrays["labels"], n_jobs),
+        index,
         content["support"],
         asked,
         encoded,
@@ -276,20 +320,25 @@ def _reference(
     )
 
 
-def _discovery(
-    content: dict[str, Any], manifest: Mapping[str, Any], parts: Mapping[str, bytes]
-) -> Discovery:
-    frame = frames.from_parquet(parts[FIT_ROWS])
-    oof = _labelled(frame, frames.from_npz(parts[REFERENCE], REFERENCE)["coordinates"])
+def _discovery(content: dict[str, Any], archive: Archive) -> Discovery:
+    manifest = archive.manifest
+    rows, checked = (manifest["reference"][name] for name in ("rows", "validation_rows"))
+    frame = _table(archive, FIT_ROWS, rows)
+    coordinates = _arrays(archive, REFERENCE, rows)["coordinates"]
+    with frames.reading(archive.named(FIT_ROWS)):
+        oof = _labelled(frame, coordinates)
+        learned = frame["learned"].to_numpy(copy=True)
     validation = None
-    if VALIDATION_ROWS in parts:
-        features = frames.from_npz(parts[VALIDATION_FEATURES], VALIDATION_FEATURES)["features"]
-        validation = _labelled(frames.from_parquet(parts[VALIDATION_ROWS]), features)
+    if checked:
+        other = _table(archive, VALIDATION_ROWS, checked)
+        features = _arrays(archive, VALIDATION_FEATURES, checked)["features"]
+        with frames.reading(archive.named(VALIDATION_ROWS)):
+            validation = _labelled(other, features)
     training = TrainingRows(oof, validation)
     tau, spec = manifest["tau"], content["spec"]
     training.keep(REGION_WITNESS, tau, content["witness"])
     training.keep(spec, tau, content["ranker"])
-    table = frames.from_parquet(parts[FIT_TABLE])
+    table = _table(archive, FIT_TABLE, rows)
     return Discovery(
         Table(table, table, dict(manifest["columns"]), frame.index),
         oof.state,
@@ -298,8 +347,8 @@ def _discovery(
         content["classes"],
         tau,
         spec,
-        _regions_restored(content["regions"], parts),
-        frame["learned"].to_numpy(copy=True),
+        _regions_restored(content["regions"], archive),
+        learned,
         training,
         own_rows=True,
     )
@@ -310,24 +359,14 @@ def _versions(parts: Mapping[str, bytes]) -> dict[str, str]:
     used = {endings.get(part.rpartition(".")[2]) for part in parts if part.startswith("models/")}
     found = {"python": platform.python_version()}
     for package in (*PACKAGES, *sorted(filter(None, used))):
-        found[package] = _version(package)
+        found[package] = version_of(package)
     return found
-
-
-def _version(package: str) -> str:
-    # XGBoost's wheel without CUDA parts goes by another name.
-    for name in (package, f"{package}-cpu"):
-        try:
-            return version(name)
-        except PackageNotFoundError:
-            continue
-    return "not installed"
 
 
 def _warn_other_versions(manifest: Mapping[str, Any], name: str) -> None:
     """Warn where a model's library is not the one that the audit was saved with."""
     for package, then in manifest["versions"].items():
-        now = _version(package)
+        now = version_of(package)
         if package in ("scikit-learn", *native.LIBRARIES) and now != then:
             notices.warn(
                 f"{name} was saved with {package} {then}, and this is {now}: its scores may differ."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from io import BytesIO
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from falcon_discover.exceptions import InputError
+from falcon_discover.persistence.bounds import check_parquet, unpacked
 from falcon_discover.tables import Table
 
 Layout = Literal["array", "sparse", "pandas", "polars", "objects"]
@@ -26,13 +27,11 @@ def npz(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
     return file.getvalue()
 
 
-def from_npz(data: bytes, part: str) -> dict[str, npt.NDArray[Any]]:
+def from_npz(data: bytes, limit: int, part: str) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of an npz file; objects would have to be unpickled and are refused."""
-    try:
-        with np.load(BytesIO(data), allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
-        raise InputError(f"the part {part} is not made of plain arrays ({error}).") from error
+    plain = BytesIO(unpacked(data, limit, part))
+    with reading(part), np.load(plain, allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
 
 
 def parquet(frame: pd.DataFrame) -> bytes:
@@ -48,9 +47,24 @@ def parquet(frame: pd.DataFrame) -> bytes:
     return file.getvalue()
 
 
-def from_parquet(data: bytes) -> pd.DataFrame:
-    """Return the frame of a parquet file."""
-    return pd.read_parquet(BytesIO(data))
+def from_parquet(data: bytes, limit: int, part: str, rows: int | None = None) -> pd.DataFrame:
+    """Return the frame of a parquet file, which must have this many rows."""
+    with reading(part):
+        check_parquet(data, limit, part, rows)
+        return pd.read_parquet(BytesIO(data))
+
+
+@contextmanager
+def reading(part: str) -> Iterator[None]:
+    """Turn whatever a damaged or forged part leads to into one sentence that names it."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:  # numpy, Arrow, pandas and the boosters have their own kinds
+        raise InputError(
+            f"{part} is damaged: it cannot be used ({type(error).__name__}: {error})."
+        ) from error
 
 
 def rows_stored(rows: Any) -> tuple[Layout, bytes]:
@@ -72,24 +86,30 @@ def rows_stored(rows: Any) -> tuple[Layout, bytes]:
     return "polars", _checked(table.to_pandas())
 
 
-def rows_restored(layout: Layout, data: bytes) -> Any:
+def rows_restored(layout: Layout, data: bytes, limit: int, part: str, rows: int) -> Any:
     """Return encoded rows in their layout."""
     if layout == "array":
-        return from_npz(data, "encoded")["rows"]
+        return from_npz(data, limit, part)["rows"]
     if layout == "sparse":
-        return sp.load_npz(BytesIO(data))
+        with reading(part):
+            matrix = sp.load_npz(BytesIO(unpacked(data, limit, part)))
+            # Compiled code follows its numbers without looking.
+            matrix.check_format(full_check=True)
+            return matrix
     if layout == "polars":
         import polars
 
-        return polars.read_parquet(BytesIO(data))
-    frame = from_parquet(data)
+        with reading(part):
+            check_parquet(data, limit, part, rows)
+            return polars.read_parquet(BytesIO(data))
+    frame = from_parquet(data, limit, part, rows)
     return frame.to_numpy(dtype=object) if layout == "objects" else frame
 
 
 def _checked(frame: pd.DataFrame) -> bytes:
     """Return a frame as parquet, if it comes back with the same values."""
     data = parquet(frame)
-    back = from_parquet(data)
+    back = pd.read_parquet(BytesIO(data))
     before, after = Table.from_input(frame), Table.from_input(back)
     if not np.array_equal(before.row_hashes(), after.row_hashes()):
         raise InputError(

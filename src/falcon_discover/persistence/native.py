@@ -16,6 +16,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from falcon_discover.exceptions import InputError
+from falcon_discover.persistence.frames import reading
 
 # By library: the classes that are known, and the ending of its format.
 LIBRARIES = {
@@ -53,24 +54,28 @@ def taken_out(content: Any, parts: dict[str, bytes]) -> Any:
     return _exchanged(content, swap, {})
 
 
-def put_back(content: Any, parts: Mapping[str, bytes]) -> Any:
-    """Return a copy in which `NativeModel`s are boosters again."""
+def put_back(content: Any, parts: Mapping[str, bytes], name: str) -> Any:
+    """Return a copy in which `NativeModel`s are boosters again.
+
+    Their libraries' parsers are native code: what a forged part does to them is not known here.
+    """
 
     def swap(value: Any) -> Any:
         if not isinstance(value, NativeModel):
             return value
         known = value.name in LIBRARIES.get(value.library, ((), ""))[0]
         if not known or (value.part is not None and value.part not in parts):
-            raise InputError(f"the saved audit asks for an unknown model, {value!r}.")
+            raise InputError(f"{name} asks for an unknown model, {value!r}.")
         try:
             model_class = getattr(import_module(value.library), value.name)
         except ImportError as error:
             raise InputError(
-                f"the saved audit holds a model of {value.library}, which is not installed: "
+                f"{name} holds a model of {value.library}, which is not installed: "
                 f"pip install 'falcon-discover[{value.library}]'."
             ) from error
         data = None if value.part is None else parts[value.part]
-        return _READERS[value.library](model_class, value.values, data)
+        with reading(f"{name}, part {value.part},"):
+            return _READERS[value.library](model_class, value.values, data)
 
     return _exchanged(content, swap, {})
 

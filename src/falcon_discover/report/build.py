@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from falcon_discover.report.rows import listed, page_rows
 from falcon_discover.results import Evaluation, records
 from falcon_discover.settings import PAPER
 from falcon_discover.tables import shown
+from falcon_discover.versions import version_of
 from falcon_discover.words import percent
 
 SCHEMA_VERSION = 4
@@ -33,6 +33,11 @@ FIRST_ROWS = 10
 
 NO_LABELS = "The labels of these rows are not known, so this cannot be measured."
 NO_MODEL = "There was no model to probe, so the stability signals that the map needs are absent."
+NO_ROWS = (
+    "The audit was saved without reference rows, so the stability signals that the map needs are "
+    "absent."
+)
+NO_REGIONS = "The audit was saved without reference rows, and regions need their signals."
 COSTLY = (
     "What the ranking loses without each family of signals takes a refit per family and was left "
     "out to save time: ask for it with --contributions, or contributions=True in Python."
@@ -132,7 +137,7 @@ class Report:
             **parts,
             "left_out": left_out,
             "notes": list(notes),
-            "versions": {package: version(package) for package in VERSIONS},
+            "versions": {package: version_of(package) for package in VERSIONS},
             "seconds": round(time.perf_counter() - started, 2),
         }
         return cls(summary, rows, review, evaluation, missed, guarantee)
@@ -175,6 +180,8 @@ def _parts(found: Finding, about: About) -> tuple[dict[str, Any], dict[str, str]
                 reason = f"{str(error)[0].upper()}{str(error)[1:]}"
         if reason is not None:
             left_out[name] = reason
+    if not len(found.training.oof.codes):
+        left_out["regions"] = NO_REGIONS
     return parts, left_out
 
 
@@ -187,7 +194,7 @@ def _affordable(found: Finding, about: About) -> bool:
 def _no_map(found: Finding) -> str | None:
     """Return why there is no map of conflict, if so."""
     if not found.state.has_stability:
-        return NO_MODEL
+        return NO_MODEL if len(found.training.oof.codes) else NO_ROWS
     if found.codes is not None:
         events = false_confidence(found.codes, found.state.p, found.tau)
         if not events.any():

@@ -135,6 +135,8 @@ LEADS = {
 
 
 def _lead(told: list[dict[str, Any]], summary: Summary, usual: float | None) -> str:
+    if "regions" in summary["left_out"]:
+        return str(summary["left_out"]["regions"])
     if not told:
         verb = "is confirmed to have" if summary["regions"] else "has"
         return f"No region {verb} more confident errors than the model's confidence predicts."

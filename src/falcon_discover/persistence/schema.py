@@ -1,0 +1,74 @@
+"""What a skops file asks for, looked at before any object is made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Set
+from typing import Any
+
+from falcon_discover.exceptions import InputError
+from falcon_discover.persistence.known import CHECK_ARRAY, FUNCTION, PARTIAL, ROLES
+
+Node = dict[str, Any]
+ENDINGS = {"NdArrayNode": ".npy", "SparseMatrixNode": ".npz"}
+OPTIONS = ("JsonNode", "ListNode", "TypeNode")
+
+
+def check(text: bytes, trusted: Set[str], name: str) -> set[str]:
+    """Raise if a known type is asked for in a role that `skops.io.dump` does not give it.
+
+    Parameters
+    ----------
+    text : the file's `schema.json`
+    trusted : types that the caller vouches for, in any role
+    name : what to call the file in an error
+
+    Returns
+    -------
+    known types that are not safe in the shape they have in this file
+    """
+    unsafe = set()
+    roles: dict[Any, tuple[Any, ...]] = {}
+    for node in _nodes(json.loads(text)):
+        role, full_name = node.get("__loader__"), _full_name(node)
+        # skops makes one object of all that share an id, whatever else they say.
+        same = roles.setdefault(node.get("__id__"), (role, full_name))
+        if node.get("__id__") is not None and same != (role, full_name):
+            raise InputError(f"{name} was altered: two of its objects share one id.")
+        # Arrays and matrices are looked at by the names of their members.
+        if "file" in node and not str(node["file"]).endswith(ENDINGS.get(str(role), "")):
+            raise InputError(f"{name} was altered: an array is in a part of another kind.")
+        if full_name in ROLES and full_name not in trusted:
+            if role not in ROLES[full_name]:
+                raise InputError(f"{name} uses {full_name} as {role}, which no saved model does.")
+            if role == "PartialNode" and not _checks_an_array(node):
+                unsafe.add(PARTIAL)
+    return unsafe
+
+
+def _nodes(root: Any) -> Iterator[Node]:
+    waiting = [root]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            if "__loader__" in value:
+                yield value
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+
+
+def _full_name(node: Node) -> str:
+    return f"{node.get('__module__')}.{node.get('__class__')}"
+
+
+def _checks_an_array(node: Node) -> bool:
+    """Return whether a partial is `check_array` with values and types for options."""
+    function, args, options = (node["content"][part] for part in ("func", "args", "kwds"))
+    return (
+        function["__loader__"] == FUNCTION
+        and _full_name(function) == CHECK_ARRAY
+        and args["content"] == []
+        and all(value["__loader__"] in OPTIONS for value in options["content"].values())
+        and node["content"]["namespace"].get("content") in ({}, "null", None)
+    )
