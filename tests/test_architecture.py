@@ -44,6 +44,7 @@ ROOMS = (
     "reasons",
     "results",
     "guarantee",
+    "plausibility",
     "contributions",
     "curves",
     "plots",

@@ -51,8 +51,8 @@ class Answers:
 
         Returns
         -------
-        frame, most suspicious first: row (position), suspicion, p, predicted, confidence, region,
-        reason; its index holds the row labels of `X`
+        frame, most suspicious first: row (position), suspicion, p (the probability of the last of
+        `classes_`), predicted, confidence, region, reason; its index holds the row labels of `X`
         """
         return self.examine(X).review(budget)
 

@@ -148,6 +148,9 @@ def _run(
 
     with progress.shown(not quiet):
         result = run(table, question, name=name)
+    for alert in result.summary["alerts"]:
+        # Also where only paths or JSON are wanted, but then not among them.
+        typer.echo(f"WARNING: {alert}\n", err=quiet or as_json)
     paths = write_folder(result.report, out)
     if save is not None and result.falcon is not None:
         result.falcon.save(save)
@@ -165,13 +168,17 @@ def _run(
 
 
 def _show(result: Audit) -> None:
-    how = result.summary["how"]
-    typer.echo(f"Audited: {how.get('model', 'given predictions')} ({how['rows']}).\n")
-    typer.echo(f"{result.evaluation}\n")
+    from falcon_discover.report.sections import score_words
+
+    how, data = result.summary["how"], result.summary["data"]
+    typer.echo(f"Audited: {how.get('model', 'given predictions')} ({how['rows']}).")
+    typer.echo(f"{score_words(data)}.\n")
+    typer.echo(f"{result.evaluation.figures()}\n")
     typer.echo("Review first:")
     for row in result.review.head(5).itertuples():
         typer.echo(f"  row {row.row}: predicted {row.predicted!r}, {row.reason}")
     typer.echo(f"\nHow much is enough:\n{result.guarantee or result.missed}")
     typer.echo(f"\n{result.regions}\n")
     for note in result.summary["notes"]:
-        typer.echo(f"note: {note}")
+        if note not in result.summary["alerts"]:
+            typer.echo(f"note: {note}")

@@ -11,10 +11,12 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
+from sklearn.frozen import FrozenEstimator
 
 from falcon_discover import notices
 from falcon_discover.discovery import REGION_WITNESS, Discovery
 from falcon_discover.exceptions import InputError
+from falcon_discover.guarantee import CROSS_FITTED, GIVEN_SCORES
 from falcon_discover.mixing import Probe, probe
 from falcon_discover.neighbours import LabelledIndex
 from falcon_discover.persistence import frames, native, objects
@@ -302,6 +304,9 @@ def _discovery(
         frame["learned"].to_numpy(copy=True),
         training,
         own_rows=True,
+        source=GIVEN_SCORES
+        if isinstance(content["parameters"]["estimator"], FrozenEstimator)
+        else CROSS_FITTED,
     )
 
 
