@@ -122,8 +122,9 @@ def main(out: Path) -> None:
             lines += cases(name, *made_up(name, n + min(MORE * n, AT_MOST), rng), n)
     found = pd.DataFrame(lines)
     found.to_csv(out, index=False)
-    counts = found.groupby(["model", "trained_on"], sort=False)["accused"].agg(["sum", "size"])
-    words = (counts["sum"].astype(str) + " of " + counts["size"].astype(str)).unstack()
+    words = found.pivot_table(
+        "accused", "model", "trained_on", lambda a: f"{a.sum()} of {len(a)}", sort=False
+    )
     print("Accused of having been trained on the audited rows, by what it was trained on")
     print(words[["these rows", "as many others", "many others"]].to_string())
     print(found[found["accused"] & (found["trained_on"] != "these rows")].to_string(index=False))
