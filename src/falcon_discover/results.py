@@ -52,7 +52,9 @@ class Evaluation:
 
     def verdict(self) -> str:
         """Return the finding in two sentences."""
-        main = self.captures.query("tau == @self.tau and ranker == @self.ranker")
+        # Not by `query`, which changes the warning filters of the whole process meanwhile.
+        own = (self.captures["tau"] == self.tau) & (self.captures["ranker"] == self.ranker)
+        main = self.captures[own]
         first = main.iloc[0]
         seen, sure, wrong = int(first["rows"]), int(first["eligible"]), int(first["events"])
         head = (

@@ -14,6 +14,7 @@ from scipy.special import expit, log_expit, logit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
+from falcon_discover import notices
 from falcon_discover.settings import PAPER
 from falcon_discover.tables import FloatArray
 
@@ -70,7 +71,8 @@ class Platt:
     def fit(self, p: FloatArray, y: npt.ArrayLike, sample_weight: Weights = None) -> Self:
         """Fit slope and intercept."""
         model = LogisticRegression(C=PAPER.platt_c, solver="newton-cholesky", tol=1e-10)
-        self.model_ = model.fit(clipped_logit(p)[:, None], y, sample_weight)
+        with notices.solving():
+            self.model_ = model.fit(clipped_logit(p)[:, None], y, sample_weight)
         return self
 
     def predict(self, p: FloatArray) -> FloatArray:
@@ -101,7 +103,8 @@ class Beta:
         self.kept_ = [0, 1]
         while True:
             model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10)
-            model.fit(columns[:, self.kept_], y, sample_weight)
+            with notices.solving():
+                model.fit(columns[:, self.kept_], y, sample_weight)
             worst = int(np.argmin(model.coef_[0]))
             if model.coef_[0, worst] >= 0 or len(self.kept_) == 1:
                 self.model_ = model
