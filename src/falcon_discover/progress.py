@@ -46,15 +46,19 @@ def step(text: str) -> None:
 
 
 class _Bar:
-    def __init__(self, bar: Progress) -> None:
+    """A bar; where steps are announced only as they come, it moves without saying how far."""
+
+    def __init__(self, bar: Progress, whole: bool) -> None:
         self._bar = bar
-        self._task = bar.add_task("starting", total=0)
+        self._whole = whole
+        self._task = bar.add_task("starting", total=0 if whole else None)
         self._total = 0
         self._begun = 0
 
     def expect(self, steps: int) -> None:
         self._total += steps
-        self._bar.update(self._task, total=self._total)
+        if self._whole:
+            self._bar.update(self._task, total=self._total)
 
     def step(self, text: str) -> None:
         self._bar.update(self._task, completed=self._begun, description=text)
@@ -82,9 +86,12 @@ class _Lines:
 
 @contextmanager
 def logged() -> Iterator[None]:
-    """Show a bar on a terminal, and a line per step where there is none."""
+    """Show a bar on a terminal, and a line per step where there is none.
+
+    For work whose steps are all announced before the first of them.
+    """
     if sys.stderr.isatty():
-        with shown():
+        with shown(whole=True):
             yield
         return
     token = _reporter.set(_Lines())
@@ -105,25 +112,29 @@ def silent() -> Iterator[None]:
 
 
 @contextmanager
-def shown(wanted: bool = True) -> Iterator[None]:
+def shown(wanted: bool = True, *, whole: bool = False) -> Iterator[None]:
     """Show a progress bar on the terminal while the block runs; silent when there is none.
 
     An outer bar stays in charge: a fit inside a command does not open a second one.
+
+    Parameters
+    ----------
+    whole : whether all steps are announced before the first; only then are their number and the
+        time left worth showing
     """
     if _reporter.get() or not wanted or not sys.stderr.isatty():
         yield
         return
-    columns = (
+    columns = [
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(bar_width=30),
-        TextColumn("{task.completed}/{task.total}"),
+        TextColumn("{task.completed}/{task.total}" if whole else "{task.completed} steps done"),
         TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
-    )
+        *([TextColumn("left:"), TimeRemainingColumn()] if whole else []),
+    ]
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        token = _reporter.set(_Bar(bar))
+        token = _reporter.set(_Bar(bar, whole))
         try:
             yield
         finally:
