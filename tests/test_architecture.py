@@ -46,6 +46,7 @@ ROOMS = (
     "reasons",
     "results",
     "guarantee",
+    "plausibility",
     "contributions",
     "curves",
     "plots",

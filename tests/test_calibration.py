@@ -75,7 +75,7 @@ def test_weighted_platt_is_a_weighted_logistic_regression(falcon):
     by_hand = LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-10)
     odds = clipped_logit(rows.state.p)[:, None]
     by_hand.fit(odds, rows.codes, weights)
-    model = falcon.calibrated("platt", weighted=True).calibrator
+    model = falcon.calibrated("platt", weighted=True).calibrator_
     np.testing.assert_allclose(model.predict(rows.state), by_hand.predict_proba(odds)[:, 1])
 
 
@@ -91,7 +91,7 @@ def test_weights_of_the_estimator_are_those_of_its_rows(falcon, planted):
 def test_a_higher_score_never_lowers_the_result_for_a_fixed_state(falcon, discrepancy, planted):
     """Own log-odds vary over both sides of the threshold; the evidence about the row stays."""
     state = falcon.examine(planted.X[NEW][:40]).state
-    calibrator = discrepancy.calibrator
+    calibrator = discrepancy.calibrator_
     inputs = Evidence.of(state)
     grid = np.linspace(-8, 8, 33)
     odds = []

@@ -184,7 +184,7 @@ def test_the_positive_label_may_be_the_smaller_one(folder, tmp_path):
         ),
         (
             ["{}/table.csv", "--target", "outcome", "--proba", "score", "--positive", "maybe"],
-            "--positive is 'maybe', but the labels are 'no' and 'yes'.",
+            "positive is 'maybe', but the labels are 'no' and 'yes'.",
         ),
         (
             ["{}/table.csv", "--target", "key", "--proba", "score"],

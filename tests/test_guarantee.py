@@ -95,6 +95,25 @@ def test_no_event_at_all_needs_no_review():
     assert found.budget == 0.0
 
 
+def test_without_a_confident_row_there_is_nothing_to_review():
+    none = np.zeros(2_000, dtype=bool)
+    found = review_budget(none, np.zeros(2_000), none, max_residual_rate=0.01, tau=0.9)
+    assert found.budget == 0.0
+    assert str(found) == (
+        "No prediction reaches 90 % confidence, so there is nothing to review: none of them can "
+        "be a confident error."
+    )
+
+
+def test_a_budget_of_nothing_is_not_called_the_top_of_a_list():
+    none = np.zeros(2_000, dtype=bool)
+    found = review_budget(none, np.zeros(2_000), ~none, max_residual_rate=0.01)
+    assert str(found).startswith("Nothing needs review: with 95 % confidence at most 1 %")
+    few = np.arange(2_000) < 3
+    found = review_budget(few, np.zeros(2_000), few, max_residual_rate=0.001)
+    assert "review all eligible rows, 0.15 % of all" in str(found)
+
+
 @pytest.mark.parametrize("rate", [0.0, 1.0, -0.1, 2])
 def test_impossible_targets_are_named(rate):
     with pytest.raises(InputError, match="max_residual_rate"):

@@ -128,6 +128,51 @@ def test_known_labels_can_be_hidden_for_a_blind_review(page):
     assert set(column(page, 6)) == {"hidden"}
 
 
+def test_a_blind_review_can_neither_filter_nor_sort_by_what_is_hidden(page):
+    page.locator("#filter-label").select_option("wrong")
+    page.locator('th[data-key="label"] button').click()
+    page.locator("#blind").check()
+    assert "of 200 rows." in page.locator("#status").inner_text()
+    ranks = numbers(column(page, 1))
+    assert ranks == sorted(ranks)
+    assert page.locator("#filter-label").is_disabled()
+    assert page.locator('th[data-key="label"] button').is_disabled()
+    page.locator("#blind").uncheck()
+    assert page.locator("#filter-label").is_enabled()
+    assert "filtered from 200" in page.locator("#status").inner_text()
+
+
+def test_a_search_without_a_match_says_so(page):
+    page.locator("#search").fill("no such text")
+    assert "No row matches." in page.locator("table.queue tbody").inner_text()
+
+
+def test_marks_download_only_where_there_are_any(page):
+    assert page.locator("#download").is_disabled()
+    page.locator("tr.row .open").first.focus()
+    page.keyboard.press("w")
+    assert page.locator("#download").is_enabled()
+    page.keyboard.press("w")
+    assert page.locator("#download").is_disabled()
+
+
+@pytest.mark.parametrize("stored", ["7", '"text"', "[1]", "null", '{"3": 4}', "{"])
+def test_marking_works_whatever_the_storage_holds(page, stored):
+    page.evaluate(
+        """(words) => {
+            const key = JSON.parse(document.getElementById("rows").textContent).key;
+            localStorage.setItem("falcon-discover:marks:" + key, words);
+        }""",
+        stored,
+    )
+    page.reload()
+    assert "0 right, 0 wrong, 0 unsure" in page.locator("#tally").inner_text()
+    page.locator("tr.row .open").first.focus()
+    page.keyboard.press("w")
+    page.reload()
+    assert "1 wrong" in page.locator("#tally").inner_text()
+
+
 def test_marks_survive_a_reload_and_download_as_a_safe_csv(page, tmp_path):
     page.locator("tr.row .open").first.focus()
     page.keyboard.press("w")

@@ -51,8 +51,9 @@ class Answers:
 
         Returns
         -------
-        frame, most suspicious first: row (position), suspicion, p, predicted, confidence, region,
-        region_id, reason; its index holds the row labels of `X`
+        frame, most suspicious first: row (position), suspicion, p (the probability of the last of
+        `classes_`), predicted, confidence, region, region_id, reason; its index holds the row
+        labels of `X`
         """
         return self.examine(X).review(budget)
 
@@ -92,7 +93,17 @@ class Answers:
         """
         return self.examine(X, y).review_budget(max_residual_rate, confidence)
 
-    def report(self, path: str | Path, X: Any = None, y: Any = None, **options: Any) -> Path:
+    def report(
+        self,
+        path: str | Path,
+        X: Any = None,
+        y: Any = None,
+        *,
+        name: str = "rows",
+        budget: float = PAPER.main_budget,
+        max_residual_rate: float | None = None,
+        contributions: bool | None = None,
+    ) -> Path:
         """Write the audit as an offline HTML page, as Markdown and as JSON.
 
         Parameters
@@ -100,7 +111,11 @@ class Answers:
         path : a folder for all files and the review list, or one file ending in .html, .md, .json
         X, y : labelled rows to report on; without `y` they are ranked, not judged; without both,
             the rows given to `fit`, each judged out-of-fold
-        options : `name`, `budget`, `max_residual_rate`, `contributions` of `Discovery.report`
+        name : of the data, as the report's title
+        budget : share of the rows in the review list
+        max_residual_rate : rate of confident errors among unread rows to find a budget for
+        contributions : whether to measure what each family of signals earns, which refits the
+            ranker; None measures it where that takes little
 
         Returns
         -------
@@ -118,8 +133,14 @@ class Answers:
         'report.html'
         """
         with self._at_work():
-            found = self.examine(X, y)
-            return found.report(path, how={"model": self.backbone_}, **options)
+            return self.examine(X, y).report(
+                path,
+                name=name,
+                budget=budget,
+                max_residual_rate=max_residual_rate,
+                contributions=contributions,
+                how={"model": self.backbone_},
+            )
 
     def contributions(self) -> Contributions:
         """Return what each family of signals earns: the loss in eligible AUROC without it."""
@@ -162,4 +183,5 @@ class Answers:
         """
         with self._at_work():
             calibrator = self.examine().calibrator(method, weighted=weighted, caution=caution)
-        return CalibratedModel(self, method, weighted, calibrator)
+        model = CalibratedModel(self, method, weighted=weighted, caution=caution)
+        return model._take(self, calibrator)

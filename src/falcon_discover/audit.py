@@ -16,7 +16,7 @@ from falcon_discover.checks import if_percent
 from falcon_discover.discovery import Discovery
 from falcon_discover.estimator import FalconDiscover
 from falcon_discover.exceptions import InputError
-from falcon_discover.guarantee import MissedBound, ReviewBudget, check_share
+from falcon_discover.guarantee import HELD_OUT, MissedBound, ReviewBudget, check_share
 from falcon_discover.metrics import review_size
 from falcon_discover.predictions import discover
 from falcon_discover.regions.region_set import RegionSet
@@ -136,8 +136,10 @@ def run(data: pd.DataFrame, question: Question, *, name: str) -> Audit:
             falcon = _falcon(None if question.backbone == "auto" else question.backbone, question)
             found, how = _audit_backbone(falcon, X, y, question)
     report = Report.of(found, _about(data, question, how, name, found), started=started)
-    # What was noticed during the fit comes before what was noticed when it was measured.
-    report.summary["notes"] = list(dict.fromkeys([*noticed, *report.summary["notes"]]))
+    # What was noticed during the fit comes before what was noticed when it was measured, and
+    # what makes the figures worthless before both.
+    notes = [*found.alerts, *noticed, *report.summary["notes"]]
+    report.summary["notes"] = list(dict.fromkeys(notes))
     assert report.evaluation is not None
     assert report.missed is not None
     return Audit(report, report.evaluation, found.regions, report.guarantee, report.missed, falcon)
@@ -169,19 +171,11 @@ def _audit_predictions(
     data: pd.DataFrame, X: pd.DataFrame, y: pd.Series, question: Question
 ) -> Findings:
     p = _scores(data[question.proba])
-    labels = Labels.from_input(y)
-    names = [str(label) for label in labels.classes]
-    if question.positive is not None and question.positive not in names:
-        raise InputError(
-            f"--positive is {question.positive!r}, but the labels are {names[0]!r} and "
-            f"{names[1]!r}."
-        )
-    if question.positive == names[0]:
-        p = 1.0 - p
     found = discover(
         X,
         y,
         p,
+        positive=question.positive,
         tau=question.tau,
         ranker=question.ranker,
         severity=question.severity,
@@ -237,7 +231,7 @@ def _audit_backbone(
         "rows": f"{len(test):,} test rows; {len(train):,} trained the model, "
         f"{len(validation):,} are validation rows",
     }
-    return replace(found, index=pd.Index(test)), how
+    return replace(found, index=pd.Index(test), source=HELD_OUT), how
 
 
 def _falcon(estimator: Any, question: Question) -> FalconDiscover:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +24,15 @@ from falcon_discover.contributions import Contributions, contributions
 from falcon_discover.exceptions import InputError
 from falcon_discover.guarantee import (
     CROSS_FITTED,
-    HELD_OUT,
+    KNOWN_UNSEEN,
+    NEW_ROWS,
     MissedBound,
     ReviewBudget,
     missed_bound,
     review_budget,
 )
 from falcon_discover.metrics import capture_at, false_confidence
+from falcon_discover.plausibility import alerts
 from falcon_discover.plots.accessor import Plots
 from falcon_discover.rankers.training import TrainingRows, check_labels
 from falcon_discover.reasons import review_list
@@ -44,12 +46,13 @@ from falcon_discover.report.write import check_target, write
 from falcon_discover.results import Evaluation, evaluate
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import SIGNALS, STABILITY_SIGNALS, State
-from falcon_discover.tables import FloatArray, Table
+from falcon_discover.tables import FloatArray, Table, shown
 
 NO_MODEL = (
     "There was no model to probe, so the stability signals "
     f"({', '.join(STABILITY_SIGNALS)}) are absent and rankers that need them are left out."
 )
+ASSUMED_UNSEEN = "provided that the model has not seen these rows"
 # Regions are found with the learned score of the rows they are found on.
 REGION_WITNESS = "learned_oof"
 FAMILY = ("s_stab", "s_disc", "learned_oof")
@@ -72,6 +75,8 @@ class Discovery:
     regions : the regions, described on these rows where their labels are known
     training : the rows that rankers learn from
     own_rows : whether these are the training rows themselves
+    source : what is known about these rows, in words; see `falcon_discover.guarantee`
+    scored : which class a given score was the probability of; `state.p` is that of the last
     """
 
     table: Table
@@ -85,6 +90,8 @@ class Discovery:
     learned: FloatArray
     training: TrainingRows
     own_rows: bool
+    source: str = NEW_ROWS
+    scored: int = 1
 
     @classmethod
     def of_training_rows(
@@ -98,11 +105,14 @@ class Discovery:
         ranker: Any,
         n_regions: int,
         seed: int,
+        source: str = CROSS_FITTED,
+        scored: int = 1,
     ) -> Discovery:
         """Return the finding on cross-fitted rows; no ranker scores a row it learned from.
 
         Parameters
         ----------
+        source, scored : as the attributes
         validation : the table of the validation rows, where there are any; with half of the
             training rows they confirm the regions found on the other half
         """
@@ -125,8 +135,20 @@ class Discovery:
         rules, foreseen = _rules(table, rows, validation, tau, seed)
         regions = RegionSet(rules, foreseen, clusters)
         return cls(
-            table, state, codes, table.index, classes, tau, ranker, regions, learned, rows, True
-        )
+            table,
+            state,
+            codes,
+            table.index,
+            classes,
+            tau,
+            ranker,
+            regions,
+            learned,
+            rows,
+            own_rows=True,
+            source=source,
+            scored=scored,
+        )._warned()
 
     def of_new_rows(
         self,
@@ -151,7 +173,24 @@ class Discovery:
             regions=regions,
             learned=witness,
             own_rows=False,
-        )
+            source=NEW_ROWS,
+        )._warned()
+
+    def _warned(self) -> Discovery:
+        for alert in self.alerts:
+            notices.warn(alert)
+        return self
+
+    @cached_property
+    def alerts(self) -> tuple[str, ...]:
+        """Why the scores cannot be what they are said to be, in sentences; mostly none.
+
+        Scores that rank the labels backwards, or that look as if the model had been trained on
+        these rows. Nothing is asked where the model is known not to have seen them.
+        """
+        if self.codes is None or self.source in KNOWN_UNSEEN:
+            return ()
+        return alerts(self.state, self.codes, self.classes, self.scored)
 
     def frame(self) -> pd.DataFrame:
         """Return the ten signals of each row; without a model the stability ones are NaN."""
@@ -206,6 +245,8 @@ class Discovery:
             tau=self.tau,
             budgets=budgets,
             taus=taus,
+            assumption="" if self.source in KNOWN_UNSEEN else ASSUMED_UNSEEN,
+            alerts=self.alerts,
         )
 
     def compared(self) -> dict[str, Any]:
@@ -224,7 +265,9 @@ class Discovery:
             self.state.eligible(self.tau),
             max_residual_rate=max_residual_rate,
             confidence=confidence,
-            source=CROSS_FITTED if self.own_rows else HELD_OUT,
+            source=self.source,
+            tau=self.tau,
+            doubt=" ".join(self.alerts),
         )
 
     def missed_bound(self, budget: float, confidence: float = PAPER.interval_level) -> MissedBound:
@@ -234,7 +277,8 @@ class Discovery:
             self.suspicion(),
             budget=budget,
             confidence=confidence,
-            source=CROSS_FITTED if self.own_rows else HELD_OUT,
+            source=self.source,
+            doubt=" ".join(self.alerts),
         )
 
     def conflict(self) -> Conflict:
@@ -336,10 +380,15 @@ class Discovery:
             eligible = int(self.state.eligible(self.tau).sum())
             return (
                 f"{len(self.state):,} rows without labels, {eligible:,} of them with a "
-                f"confidence of at least {self.tau:g}; review(budget) ranks them."
+                f"confidence of at least {self.tau:g}; review(budget) ranks them. {self._score}"
             )
         note = "" if self.state.has_stability else f"\n\n{NO_MODEL}"
-        return f"{self.evaluate(taus=())}{note}\n\n{self.regions}"
+        return f"{self.evaluate(taus=())}\n\n{self._score}{note}\n\n{self.regions}"
+
+    @property
+    def _score(self) -> str:
+        given = "" if self.scored else f"; the scores given were those of {shown(self.classes[0])}"
+        return f"The score p is the probability of {shown(self.classes[1])}{given}."
 
 
 def signal_frame(state: State, index: pd.Index) -> pd.DataFrame:

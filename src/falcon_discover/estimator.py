@@ -34,6 +34,7 @@ from falcon_discover.crossfit import (
 )
 from falcon_discover.discovery import Discovery, signal_frame
 from falcon_discover.exceptions import InputError
+from falcon_discover.guarantee import CROSS_FITTED, GIVEN_SCORES
 from falcon_discover.persistence import Savable
 from falcon_discover.rankers.training import LabelledState, TrainingRows, check_labels
 from falcon_discover.settings import PAPER
@@ -196,6 +197,7 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
                 ranker=spec,
                 n_regions=self.n_regions,
                 seed=seed,
+                source=GIVEN_SCORES if self._is_frozen else CROSS_FITTED,
             )
             self.ranker_ = rows.ranker(spec, self.tau)
         self.model_ = base.model
@@ -280,6 +282,10 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
     def _is_library(self) -> bool:
         return self.estimator is None or isinstance(self.estimator, str)
 
+    @property
+    def _is_frozen(self) -> bool:
+        return isinstance(self.estimator, FrozenEstimator)
+
     def _base_model(
         self, table: Table, labels: Labels, folds: list[tuple[IntArray, IntArray]], seed: int
     ) -> CrossFit:
@@ -287,7 +293,7 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
             names = [self.estimator] if self.estimator else backbones.names()
             n_jobs = effective_n_jobs(self.n_jobs)
             return select_backbone(names, table, labels, folds, seed=seed, n_jobs=n_jobs)
-        if isinstance(self.estimator, FrozenEstimator):
+        if self._is_frozen:
             return frozen_fit(self.estimator, table, labels, folds)
         return cross_fit(self.estimator, table, labels, folds)
 

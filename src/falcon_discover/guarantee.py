@@ -30,11 +30,20 @@ GRID_STEP = 0.02
 FINE_GRID = (0.015, 0.01, 0.005, 0.0025, 0.0)
 GRID = (*(round(1.0 - GRID_STEP * i, 2) for i in range(1, round(1 / GRID_STEP))), *FINE_GRID)
 
+# What is known about the rows of an estimate. Of a model that was given fitted, or of bare scores,
+# nobody can tell from the rows whether the model has seen them.
 HELD_OUT = "labelled rows that neither the model nor the ranker has seen"
+NEW_ROWS = "labelled rows, provided that neither the model nor the ranker has seen them"
+GIVEN_SCORES = (
+    "the labelled rows of the fit, each judged by a ranker that has not seen it; this assumes that "
+    "the model has not seen these rows either. The final ranker learned from a few more rows, so "
+    "the statement is close to exact, not exact"
+)
 CROSS_FITTED = (
     "the labelled rows of the fit, each judged by a model and a ranker that have not seen it; "
     "the final ones learned from a few more rows, so the statement is close to exact, not exact"
 )
+KNOWN_UNSEEN = (HELD_OUT, CROSS_FITTED)
 
 
 def upper_bound(count: int, n: int, confidence: float = PAPER.interval_level) -> float:
@@ -63,6 +72,7 @@ class MissedBound:
     rate, upper : their rate and its upper bound
     confidence : of the bound
     source : which rows it was estimated on
+    doubt : why it may be worthless, if so
     """
 
     budget: float
@@ -73,6 +83,7 @@ class MissedBound:
     upper: float
     confidence: float
     source: str
+    doubt: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and words."""
@@ -80,6 +91,7 @@ class MissedBound:
 
     def __repr__(self) -> str:
         return (
+            f"{_doubted(self.doubt)}"
             f"Reviewing the top {percent(self.budget)} leaves {self.unreviewed:,} of "
             f"{self.rows:,} rows unread, {self.missed:,} of them confident errors "
             f"({rate(self.rate)}); with {percent(self.confidence)} confidence the rate is at "
@@ -100,6 +112,8 @@ class ReviewBudget:
     all_eligible : whether every eligible row has to be reviewed
     tested : one row per budget tested, in order, with its bound and whether it passed
     source : which rows it was estimated on
+    tau : confidence from which a row is eligible
+    doubt : why the statement may be worthless, if so
     """
 
     budget: float
@@ -110,6 +124,8 @@ class ReviewBudget:
     tested: pd.DataFrame
     rows: int
     source: str
+    tau: float = PAPER.tau
+    doubt: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and words."""
@@ -122,26 +138,36 @@ class ReviewBudget:
             "rows": self.rows,
             "tested": self.tested.to_dict("records"),
             "source": self.source,
+            "doubt": self.doubt,
             "statement": repr(self),
         }
 
     def __repr__(self) -> str:
+        if not self.eligible:
+            return (
+                f"No prediction reaches {percent(self.tau)} confidence, so there is nothing to "
+                "review: none of them can be a confident error."
+            )
+        rows = f"Estimated on {self.rows:,} rows: {self.source}."
+        return f"{_doubted(self.doubt)}{self._statement()}\n{rows}"
+
+    def _statement(self) -> str:
         target = (
             f"at most {rate(self.max_residual_rate)} of the predictions that are not reviewed "
             "are confident errors"
         )
         if self.all_eligible:
-            why = self._why_all()
+            share = percent(self.budget) if self.budget >= 0.01 else rate(self.budget)
             return (
-                f"To be sure that {target}, review all eligible rows, {percent(self.budget)} of "
-                f"all: {why}\nEstimated on {self.rows:,} rows: {self.source}."
+                f"To be sure that {target}, review all eligible rows, {share} of "
+                f"all: {self._why_all()}"
             )
         last = self.tested[self.tested["passed"]].iloc[-1]
+        head = f"Review the top {percent(self.budget)}" if self.budget else "Nothing needs review"
         return (
-            f"Review the top {percent(self.budget)}: with {percent(self.confidence)} confidence "
+            f"{head}: with {percent(self.confidence)} confidence "
             f"{target}. Of {int(last['unreviewed']):,} rows left unread {int(last['missed']):,} "
-            f"were, so the rate is at most {rate(float(last['upper']))}.\n"
-            f"Estimated on {self.rows:,} rows: {self.source}."
+            f"were, so the rate is at most {rate(float(last['upper']))}."
         )
 
     def _why_all(self) -> str:
@@ -152,6 +178,10 @@ class ReviewBudget:
             f"{self.rows:,} labelled rows are too few to show it for a smaller budget, at least "
             f"{needed:,} unread ones are needed."
         )
+
+
+def _doubted(doubt: str) -> str:
+    return f"{doubt} Until that is settled, do not rely on this:\n" if doubt else ""
 
 
 def fewest_rows(max_residual_rate: float, confidence: float) -> int:
@@ -172,7 +202,9 @@ def review_budget(
     *,
     max_residual_rate: float,
     confidence: float = PAPER.interval_level,
-    source: str = HELD_OUT,
+    source: str = NEW_ROWS,
+    tau: float = PAPER.tau,
+    doubt: str = "",
 ) -> ReviewBudget:
     """Return the smallest budget whose rest can be shown to be safe.
 
@@ -227,6 +259,8 @@ def review_budget(
         frame,
         n,
         source,
+        tau,
+        doubt,
     )
 
 
@@ -236,7 +270,8 @@ def missed_bound(
     *,
     budget: float,
     confidence: float = PAPER.interval_level,
-    source: str = HELD_OUT,
+    source: str = NEW_ROWS,
+    doubt: str = "",
 ) -> MissedBound:
     """Return the upper bound on the rate of confident errors that a budget leaves behind.
 
@@ -259,6 +294,7 @@ def missed_bound(
         upper_bound(missed, unreviewed, confidence),
         confidence,
         source,
+        doubt,
     )
 
 

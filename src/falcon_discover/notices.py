@@ -66,7 +66,9 @@ class _Ignored:
         with self._lock:
             self._users[key] = self._users.get(key, 0) + 1
             # Also where it is there already: somebody may have reset the filters since.
-            warnings.filterwarnings("ignore", message=message, category=category)
+            # The empty group makes it another filter than any that a user may have set, and that
+            # must stay when ours goes.
+            warnings.filterwarnings("ignore", message=f"(?:){message}", category=category)
             ours = warnings.filters[0]
         try:
             yield
@@ -78,6 +80,20 @@ class _Ignored:
 
 
 ignoring = _Ignored()
+
+
+@contextmanager
+def solving() -> Iterator[None]:
+    """Hide what the solver of a small regression says about signals that are almost the same.
+
+    It then goes on by another way of its own; nobody outside could do anything about it.
+    """
+    # Imported late: modules that fit nothing should not load them.
+    from scipy.linalg import LinAlgWarning
+    from sklearn.exceptions import ConvergenceWarning
+
+    with ignoring(LinAlgWarning), ignoring(ConvergenceWarning):
+        yield
 
 
 def _caller() -> int:

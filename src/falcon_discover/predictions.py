@@ -18,6 +18,8 @@ from falcon_discover.checks import (
 )
 from falcon_discover.crossfit import make_folds
 from falcon_discover.discovery import Discovery
+from falcon_discover.exceptions import InputError
+from falcon_discover.guarantee import GIVEN_SCORES
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import Measure
@@ -30,6 +32,7 @@ def discover(
     y: Any,
     proba: npt.ArrayLike,
     *,
+    positive: Any = None,
     tau: float = PAPER.tau,
     ranker: Any = "auto",
     severity: str = "count",
@@ -44,8 +47,9 @@ def discover(
     Parameters
     ----------
     X, y : labelled rows the model was not trained on
-    proba : the model's positive-class scores, or its two columns of probabilities in the order of
-        the sorted labels
+    proba : the probability of the label that sorts last (`yes` of no/yes, 1 of 0/1), or the two
+        columns of `predict_proba`
+    positive : the label that `proba` is the probability of, where it is not the one that sorts last
     tau, ranker, severity, n_neighbors, cv, n_regions, random_state, n_jobs : as in `FalconDiscover`
 
     Returns
@@ -64,6 +68,9 @@ def discover(
     table, labels = Table.from_input(X), Labels.from_input(y)
     check_lengths(table, labels, "X", "y")
     p = positive_scores(proba, len(table))
+    scored = _scored(positive, labels, np.ndim(proba))
+    if scored == 0:
+        p = 1.0 - p
     seed = resolved_seed(random_state)
     folds = make_folds(cv, labels, seed)
     warn_few_rows(folds, n_neighbors)
@@ -91,4 +98,20 @@ def discover(
         ranker=spec,
         n_regions=n_regions,
         seed=seed,
+        source=GIVEN_SCORES,
+        scored=scored,
     )
+
+
+def _scored(positive: Any, labels: Labels, dimensions: int) -> int:
+    """Return which of the two classes the scores are the probability of."""
+    if positive is None:
+        return 1
+    if dimensions == 2:
+        raise InputError("positive belongs to one column of scores: proba has two, leave it out.")
+    names = [str(label) for label in labels.classes]
+    if str(positive) not in names:
+        raise InputError(
+            f"positive is {str(positive)!r}, but the labels are {names[0]!r} and {names[1]!r}."
+        )
+    return names.index(str(positive))

@@ -47,15 +47,19 @@ def step(text: str) -> None:
 
 
 class _Bar:
-    def __init__(self, bar: Progress) -> None:
+    """A bar; where steps are announced only as they come, it moves without saying how far."""
+
+    def __init__(self, bar: Progress, whole: bool) -> None:
         self._bar = bar
-        self._task = bar.add_task("starting", total=0)
+        self._whole = whole
+        self._task = bar.add_task("starting", total=0 if whole else None)
         self._total = 0
         self._begun = 0
 
     def expect(self, steps: int) -> None:
         self._total += steps
-        self._bar.update(self._task, total=self._total)
+        if self._whole:
+            self._bar.update(self._task, total=self._total)
 
     def step(self, text: str) -> None:
         self._bar.update(self._task, completed=self._begun, description=text)
@@ -65,8 +69,9 @@ class _Bar:
 class _Lines:
     """One line per step, for logs of work that takes an hour; steps that pass quickly have none."""
 
-    def __init__(self, every: float) -> None:
+    def __init__(self, every: float, whole: bool) -> None:
         self._every = every
+        self._whole = whole
         self._shown = -math.inf
         self._total = 0
         self._begun = 0
@@ -78,27 +83,29 @@ class _Lines:
     def step(self, text: str) -> None:
         spent = time.monotonic() - self._started
         left = spent / self._begun * (self._total - self._begun) if self._begun else 0.0
-        when = f", about {left / 60:.0f} min left" if self._begun else ""
+        when = f", about {left / 60:.0f} min left" if self._begun and self._whole else ""
         self._begun += 1
         if spent < self._shown + self._every:
             return
         self._shown = spent
-        print(f"[{self._begun}/{self._total}] {text}{when}", file=sys.stderr, flush=True)
+        place = f"{self._begun}/{self._total}" if self._whole else f"{spent:.0f} s"
+        print(f"[{place}] {text}{when}", file=sys.stderr, flush=True)
 
 
 @contextmanager
-def logged(every: float = 0.0) -> Iterator[None]:
+def logged(*, every: float = 0.0, whole: bool = True) -> Iterator[None]:
     """Show a bar on a terminal, and a line per step where there is none.
 
     Parameters
     ----------
     every : seconds from one line to the next at least; steps in between have no line
+    whole : as in `shown`
     """
     if sys.stderr.isatty():
-        with shown():
+        with shown(whole=whole):
             yield
         return
-    token = _reporter.set(_Lines(every))
+    token = _reporter.set(_Lines(every, whole))
     try:
         yield
     finally:
@@ -116,25 +123,29 @@ def silent() -> Iterator[None]:
 
 
 @contextmanager
-def shown(wanted: bool = True) -> Iterator[None]:
+def shown(wanted: bool = True, *, whole: bool = False) -> Iterator[None]:
     """Show a progress bar on the terminal while the block runs; silent when there is none.
 
     An outer bar stays in charge: a fit inside a command does not open a second one.
+
+    Parameters
+    ----------
+    whole : whether all steps are announced before the first; only then are their number and the
+        time left worth showing
     """
     if _reporter.get() or not wanted or not sys.stderr.isatty():
         yield
         return
-    columns = (
+    columns = [
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(bar_width=30),
-        TextColumn("{task.completed}/{task.total}"),
+        TextColumn("{task.completed}/{task.total}" if whole else "{task.completed} steps done"),
         TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
-    )
+        *([TextColumn("left:"), TimeRemainingColumn()] if whole else []),
+    ]
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        token = _reporter.set(_Bar(bar))
+        token = _reporter.set(_Bar(bar, whole))
         try:
             yield
         finally:

@@ -33,6 +33,8 @@ class Evaluation:
     rankings : one row per threshold and ranker: AUROC over all rows and among eligible rows
     severity : what the ranking made for `tau` finds of the events at higher thresholds
     model : figures of the base model that do not depend on a ranker
+    assumption : what the figures rest on and nobody can tell from the rows
+    alerts : why the figures may be worthless, in sentences; mostly none
     """
 
     ranker: str
@@ -41,6 +43,8 @@ class Evaluation:
     rankings: pd.DataFrame
     severity: pd.DataFrame
     model: dict[str, float]
+    assumption: str = ""
+    alerts: tuple[str, ...] = ()
 
     def frame(self) -> pd.DataFrame:
         """Return captures: threshold, ranker, budget, counts, share found and its interval."""
@@ -48,7 +52,9 @@ class Evaluation:
 
     def verdict(self) -> str:
         """Return the finding in two sentences."""
-        main = self.captures.query("tau == @self.tau and ranker == @self.ranker")
+        # Not by `query`, which changes the warning filters of the whole process meanwhile.
+        own = (self.captures["tau"] == self.tau) & (self.captures["ranker"] == self.ranker)
+        main = self.captures[own]
         first = main.iloc[0]
         seen, sure, wrong = int(first["rows"]), int(first["eligible"]), int(first["events"])
         head = (
@@ -57,12 +63,14 @@ class Evaluation:
         )
         if not sure:
             return f"Of {seen:,} predictions none was at least {percent(self.tau)} sure."
+        if not wrong and self.alerts:
+            return f"{head} There is nothing to rank."
         if not wrong:
             high = share_interval(0, sure)[1]
             return (
                 f"{head} There is nothing to rank: with 95 % confidence fewer than "
                 f"{percent(high) if high >= 0.01 else f'{100 * high:.2g} %'} of such "
-                "predictions are wrong."
+                f"predictions are wrong{self.assumption and f', {self.assumption}'}."
             )
         ends = main.sort_values("budget").iloc[[0, -1]].drop_duplicates("budget")
         found = ", ".join(
@@ -89,6 +97,10 @@ class Evaluation:
         return json.dumps(self.to_dict(), indent=2)
 
     def __repr__(self) -> str:
+        return "\n\n".join([*(f"WARNING: {alert}" for alert in self.alerts), self.figures()])
+
+    def figures(self) -> str:
+        """Return the verdict and the share of confident errors found, as a printed table."""
         main = self.captures[self.captures["tau"] == self.tau]
         table = main.pivot_table("capture", "ranker", "budget", dropna=False)
         table.columns = [f"top {percent(budget)}" for budget in table.columns]
@@ -96,7 +108,7 @@ class Evaluation:
         table = table.loc[list(ranks.index)].rename_axis(None)
         table["eligible AUROC"] = ranks["eligible_auroc"]
         table["95 % interval"] = [
-            f"[{low:.3f}, {high:.3f}]"
+            "not defined" if math.isnan(low) else f"[{low:.3f}, {high:.3f}]"
             for low, high in zip(
                 ranks["eligible_auroc_low"], ranks["eligible_auroc_high"], strict=True
             )
@@ -114,6 +126,8 @@ def evaluate(
     tau: float,
     budgets: Sequence[float],
     taus: Sequence[float],
+    assumption: str = "",
+    alerts: tuple[str, ...] = (),
 ) -> Evaluation:
     """Return the evaluation of several rankers on labelled rows.
 
@@ -121,6 +135,7 @@ def evaluate(
     ----------
     scores : returns the suspicion of the rows for a ranker's name and a threshold
     rankers : names, the one under evaluation first
+    assumption, alerts : as in `Evaluation`
     """
     taus = sorted({*taus, tau})
     captures, rankings, severity = [], [], []
@@ -139,6 +154,8 @@ def evaluate(
         pd.DataFrame(rankings),
         pd.DataFrame(severity),
         _model(state, codes),
+        assumption,
+        alerts,
     )
 
 

@@ -9,7 +9,6 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import LinAlgWarning
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit, logit
 from sklearn.isotonic import IsotonicRegression
@@ -72,7 +71,8 @@ class Platt:
     def fit(self, p: FloatArray, y: npt.ArrayLike, sample_weight: Weights = None) -> Self:
         """Fit slope and intercept."""
         model = LogisticRegression(C=PAPER.platt_c, solver="newton-cholesky", tol=1e-10)
-        self.model_ = model.fit(clipped_logit(p)[:, None], y, sample_weight)
+        with notices.solving():
+            self.model_ = model.fit(clipped_logit(p)[:, None], y, sample_weight)
         return self
 
     def predict(self, p: FloatArray) -> FloatArray:
@@ -104,7 +104,7 @@ class Beta:
         while True:
             model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10)
             # Scores of one or two values make both columns alike: another solver steps in.
-            with notices.ignoring(LinAlgWarning):
+            with notices.solving():
                 model.fit(columns[:, self.kept_], y, sample_weight)
             worst = int(np.argmin(model.coef_[0]))
             if model.coef_[0, worst] >= 0 or len(self.kept_) == 1:

@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from falcon_discover import notices
 from falcon_discover.settings import PAPER
 from falcon_discover.tables import BoolArray, FloatArray
 
@@ -23,7 +24,8 @@ def failure_scores(
         return np.full(len(new), float(wrong.mean()))
     model = LogisticRegression(C=PAPER.witness_c, solver="newton-cholesky", tol=1e-10, max_iter=200)
     weight = np.where(wrong, PAPER.failure_weight, 1.0)
-    fitted = make_pipeline(StandardScaler(), model).fit(
-        signals, wrong, logisticregression__sample_weight=weight
-    )
+    with notices.solving():
+        fitted = make_pipeline(StandardScaler(), model).fit(
+            signals, wrong, logisticregression__sample_weight=weight
+        )
     return np.asarray(fitted.predict_proba(new)[:, 1], dtype=np.float64)

@@ -20,7 +20,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from falcon_discover import metrics
+from falcon_discover import metrics, notices
 from falcon_discover.baselines.calibrators import Beta, Platt, Temperature, Weights, clipped_logit
 from falcon_discover.exceptions import InputError
 from falcon_discover.settings import PAPER
@@ -193,7 +193,7 @@ class _Blend:
         self.scale[0] /= OWN_SCALE
         self.kept = telling_columns(inputs.features)
         self.trees_share = TREES_SHARE * wrong / (wrong + TREES_HALF_ERRORS)
-        with one_blas_thread():
+        with one_blas_thread(), notices.solving():
             ridge = LogisticRegression(C=RIDGE_C, solver="newton-cholesky", tol=1e-8)
             self.ridge = ridge.fit(inputs.signals / self.scale, y, weight)
         n_signals = inputs.signals.shape[1]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from falcon_discover.baselines.calibrators import CALIBRATORS, Weights
 from falcon_discover.calibration.discrepancy import Caution, Discrepancy
@@ -48,48 +50,87 @@ def fitted_calibrator(
     """Return a calibrator by name, fitted on labelled rows that the model has not seen."""
     if method not in METHODS:
         raise InputError(f"there is no calibration {method!r}; choose one of {', '.join(METHODS)}.")
+    if method != "discrepancy" and caution != "auto":
+        raise InputError(f"caution is {caution!r}, but only 'discrepancy' has one: leave it out.")
     if method == "discrepancy":
         return Discrepancy(caution, seed).fit(state, y, sample_weight)
     return OfScores(CALIBRATORS[method]().fit(state.p, y, sample_weight))
 
 
 class CalibratedModel(ClassifierMixin, BaseEstimator):
-    """A fitted classifier with recalibrated probabilities; `falcon.calibrated()` returns one.
+    """A classifier with recalibrated probabilities; `falcon.calibrated()` returns a fitted one.
 
     The base model is not changed. `predict` follows the recalibrated probabilities.
 
+    Parameters
+    ----------
+    falcon : FalconDiscover
+        The audit whose model is recalibrated. `fit` fits a copy of it.
+    method : {"temperature", "platt", "isotonic", "beta", "discrepancy"}, default "discrepancy"
+        The first four look at the score alone; "discrepancy" also at the evidence.
+    weighted : bool, default False
+        Whether calibration rows count by `w_cal`.
+    caution : float or "auto", default "auto"
+        For "discrepancy": how far log-odds are shrunk.
+
     Attributes
     ----------
-    falcon : the fitted `FalconDiscover` whose model is recalibrated
-    method : how
-    weighted : whether calibration rows were weighted by w_cal
+    falcon_ : the fitted `FalconDiscover`
     calibrator_ : the fitted calibrator
+    classes_ : the two labels, the positive one last
+
+    Examples
+    --------
+    >>> from sklearn.base import clone
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from falcon_discover import FalconDiscover, datasets
+    >>> planted = datasets.make_planted(300, random_state=0)
+    >>> X, y = planted.X.select_dtypes("number").fillna(0), planted.y
+    >>> falcon = FalconDiscover(LogisticRegression(), ranker="gated_confidence", random_state=0)
+    >>> model = falcon.fit(X, y).calibrated("platt")
+    >>> again = clone(model).fit(X, y)
+    >>> bool((again.predict_proba(X) == model.predict_proba(X)).all())
+    True
     """
 
-    def __init__(self, falcon: Any, method: str, weighted: bool, calibrator: Any) -> None:
+    def __init__(
+        self,
+        falcon: Any,
+        method: str = "discrepancy",
+        *,
+        weighted: bool = False,
+        caution: Caution = "auto",
+    ) -> None:
         self.falcon = falcon
         self.method = method
         self.weighted = weighted
-        self.calibrator = calibrator
+        self.caution = caution
 
-    @property
-    def classes_(self) -> npt.NDArray[Any]:
-        """The two labels, the positive one last."""
-        return np.asarray(self.falcon.classes_)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit a copy of the audit, then the calibrator on its cross-fitted scores."""
+        falcon = clone(self.falcon).fit(X, y)
+        made = falcon.calibrated(self.method, weighted=self.weighted, caution=self.caution)
+        return self._take(falcon, made.calibrator_)
 
-    @property
-    def n_features_in_(self) -> int:
-        """How many columns the model takes."""
-        return int(self.falcon.n_features_in_)
+    def _take(self, falcon: Any, calibrator: StateCalibrator) -> Self:
+        """Take over what somebody else has fitted."""
+        self.falcon_ = falcon
+        self.calibrator_ = calibrator
+        self.classes_: npt.NDArray[Any] = np.asarray(falcon.classes_)
+        self.n_features_in_ = int(falcon.n_features_in_)
+        if hasattr(falcon, "feature_names_in_"):
+            self.feature_names_in_ = falcon.feature_names_in_
+        return self
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return recalibrated probabilities, in the order of `classes_`."""
+        check_is_fitted(self)
         if self.method == "discrepancy":
-            state = self.falcon.examine(X).state
+            state = self.falcon_.examine(X).state
         else:
             # The score alone is needed: no neighbours are searched.
-            state = State.from_scores(self.falcon.predict_proba(X)[:, 1])
-        p = self.calibrator.predict(state)
+            state = State.from_scores(self.falcon_.predict_proba(X)[:, 1])
+        p = self.calibrator_.predict(state)
         return np.column_stack([1.0 - p, p])
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -97,5 +138,8 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
         decision = self.predict_proba(X)[:, 1] >= PAPER.decision_threshold
         return self.classes_[decision.astype(int)]
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags = get_tags(self.falcon).input_tags
+        return tags

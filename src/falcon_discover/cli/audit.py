@@ -166,9 +166,14 @@ def _run(
     from falcon_discover.report.write import PAGE, write_folder
 
     # Where nobody sees a bar, lines say that the work goes on; JSON is for programs.
-    watched = progress.shown(not quiet) if quiet or as_json else progress.logged(every=5.0)
+    watched = (
+        progress.shown(not quiet) if quiet or as_json else progress.logged(every=5.0, whole=False)
+    )
     with watched:
         result = run(table, question, name=name)
+    for alert in result.summary["alerts"]:
+        # Also where only paths or JSON are wanted, but then not among them.
+        echo(f"WARNING: {alert}\n", err=quiet or as_json)
     with writing(out):
         paths = write_folder(result.report, out)
     if save is not None and result.falcon is not None:
@@ -198,9 +203,12 @@ def _save(falcon: FalconDiscover, path: Path, *, report: Path) -> None:
 
 
 def _show(result: Audit, identity: str | None) -> None:
-    how = result.summary["how"]
-    echo(f"Audited: {how.get('model', 'given predictions')} ({how['rows']}).\n")
-    echo(f"{result.evaluation}\n")
+    from falcon_discover.report.sections import score_words
+
+    how, data = result.summary["how"], result.summary["data"]
+    echo(f"Audited: {how.get('model', 'given predictions')} ({how['rows']}).")
+    echo(f"{score_words(data)}.\n")
+    echo(f"{result.evaluation.figures()}\n")
     echo("Review first:")
     for row in result.review.head(5).to_dict("records"):
         known = "" if identity is None else f" ({identity} {row[identity]})"
@@ -208,4 +216,5 @@ def _show(result: Audit, identity: str | None) -> None:
     echo(f"\nHow much is enough:\n{result.guarantee or result.missed}")
     echo(f"\n{result.regions}\n")
     for note in result.summary["notes"]:
-        echo(f"note: {note}")
+        if note not in result.summary["alerts"]:
+            echo(f"note: {note}")

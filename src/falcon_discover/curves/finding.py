@@ -55,6 +55,10 @@ class Finding(Protocol):
     def training(self) -> TrainingRows: ...  # noqa: D102
     @property
     def own_rows(self) -> bool: ...  # noqa: D102
+    @property
+    def alerts(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def scored(self) -> int: ...  # noqa: D102
 
     def suspicion(self) -> FloatArray:
         """Return the suspicion of each row."""

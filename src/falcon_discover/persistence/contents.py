@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from falcon_discover import notices
 from falcon_discover.discovery import REGION_WITNESS, Discovery
 from falcon_discover.exceptions import InputError
+from falcon_discover.guarantee import CROSS_FITTED, GIVEN_SCORES
 from falcon_discover.mixing import Probe, probe
 from falcon_discover.neighbours import LabelledIndex
 from falcon_discover.persistence import frames, native, objects
@@ -351,6 +352,9 @@ def _discovery(content: dict[str, Any], archive: Archive) -> Discovery:
         learned,
         training,
         own_rows=True,
+        source=GIVEN_SCORES
+        if isinstance(content["parameters"]["estimator"], FrozenEstimator)
+        else CROSS_FITTED,
     )
 
 

@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
+from falcon_discover import notices
 from falcon_discover.rankers.inputs import doubt, features, signal_columns
 from falcon_discover.signals.state import State
 from falcon_discover.tables import BoolArray, FloatArray, telling_columns
@@ -104,7 +105,8 @@ class Blend:
         errors = min(int(wrong.sum()), int((~wrong).sum()))
         strength = RIDGE_C * errors / (errors + RIDGE_HALF_ERRORS)
         self.linear = LogisticRegression(C=strength, solver="newton-cholesky", max_iter=100)
-        self.linear.fit(self._scaled(signals), wrong, sample_weight=weights)
+        with notices.solving():
+            self.linear.fit(self._scaled(signals), wrong, sample_weight=weights)
 
     def _scaled(self, signals: FloatArray) -> FloatArray:
         scaled = self.scaler.transform(signals)

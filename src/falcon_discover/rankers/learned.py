@@ -56,11 +56,12 @@ class LearnedWitness(Ranker):
         model = LogisticRegression(
             C=PAPER.witness_c, solver="newton-cholesky", tol=1e-10, max_iter=200
         )
-        self.witness_ = make_pipeline(StandardScaler(), model).fit(
-            state.signals[self.used_].to_numpy(),
-            events,
-            logisticregression__sample_weight=1.0 + PAPER.witness_eta * events,
-        )
+        with notices.solving():
+            self.witness_ = make_pipeline(StandardScaler(), model).fit(
+                state.signals[self.used_].to_numpy(),
+                events,
+                logisticregression__sample_weight=1.0 + PAPER.witness_eta * events,
+            )
         return self
 
     def score(self, state: State) -> FloatArray:

@@ -116,6 +116,7 @@ class Report:
         summary = {
             "schema_version": SCHEMA_VERSION,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "alerts": list(found.alerts),
             "verdict": _verdict(found) if evaluation is None else evaluation.verdict(),
             "data": {
                 "name": about.name,
@@ -124,6 +125,8 @@ class Report:
                 "features": len(found.table.kinds),
                 "target": about.target,
                 "classes": [_label(label) for label in found.classes],
+                "positive": _label(found.classes[1]),
+                "scored": _label(found.classes[found.scored]),
             },
             "how": about.how,
             "settings": {"tau": found.tau, "budget": about.budget, **about.settings},
@@ -136,7 +139,7 @@ class Report:
             "clusters": records(found.regions.clusters.frame()),
             **parts,
             "left_out": left_out,
-            "notes": list(notes),
+            "notes": list(dict.fromkeys([*found.alerts, *notes])),
             "versions": {package: version_of(package) for package in VERSIONS},
             "seconds": round(time.perf_counter() - started, 2),
         }

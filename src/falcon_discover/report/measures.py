@@ -15,7 +15,7 @@ from falcon_discover.report.charts import (
 )
 from falcon_discover.report.format import between, count, interval, number, share, text, undefined
 from falcon_discover.report.page import Figure, Grid, Section, Summary, column, lines, thinned
-from falcon_discover.report.sections import own_captures
+from falcon_discover.report.sections import own_captures, score_words
 from falcon_discover.words import percent, rate
 
 MEASURES = {"nll": "log loss", "brier": "Brier score", "ece": "ECE",
@@ -255,6 +255,7 @@ def about_section(summary: Summary) -> Section:
         "features": count(data["features"]),
         "target": data["target"],
         "classes": " / ".join(text(label) for label in data["classes"]),
+        "score": score_words(data).removeprefix("score = "),
         **{name: value for name, value in how.items() if name not in ("candidates", "rows")},
         "which rows": how.get("rows"),
         **summary["settings"],
@@ -268,7 +269,8 @@ def about_section(summary: Summary) -> Section:
         [(text(name), text(value, 300)) for name, value in shown.items()],
     )
     title = "Data, settings, versions"
-    return Section("about", title, "Data", grids=[grid], points=summary["notes"])
+    points = [note for note in summary["notes"] if note not in summary["alerts"]]
+    return Section("about", title, "Data", grids=[grid], points=points)
 
 
 def limits_section(summary: Summary) -> Section:

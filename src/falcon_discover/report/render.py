@@ -24,7 +24,12 @@ from falcon_discover.report.measures import (
     signals_section,
 )
 from falcon_discover.report.page import Section, Summary
-from falcon_discover.report.sections import regions_section, review_section, tiles
+from falcon_discover.report.sections import (
+    regions_section,
+    review_section,
+    score_words,
+    tiles,
+)
 
 # Characters that Markdown or a browser showing it would take for markup.
 _MARKDOWN = re.compile(r"([\\`*\[\]<|~])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
@@ -54,6 +59,7 @@ def html(report: Report) -> str:
             summary=report.summary,
             name=text(report.summary["data"]["name"]),
             tiles=tiles(report.summary),
+            score=text(score_words(report.summary["data"])),
             sections=sections(report.summary),
             rows=embedded({"key": report.key, **report.rows}),
             style=Markup(style),
@@ -73,6 +79,7 @@ def markdown(report: Report) -> str:
             summary=report.summary,
             name=text(report.summary["data"]["name"]),
             tiles=tiles(report.summary),
+            score=text(score_words(report.summary["data"])),
             sections=sections(report.summary),
         )
     )

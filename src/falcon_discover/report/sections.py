@@ -44,6 +44,21 @@ def tiles(summary: Summary) -> list[Tile]:
     return found
 
 
+def score_words(data: dict[str, Any]) -> str:
+    """Return which label the score is the probability of.
+
+    Examples
+    --------
+    >>> score_words({"positive": "stayed", "scored": "stayed"})
+    "score = probability of 'stayed'"
+    >>> score_words({"positive": "stayed", "scored": "churned"})
+    "score = probability of 'churned' (p in the review list: of 'stayed')"
+    """
+    words = f"score = probability of {data['scored']!r}"
+    turned = data["scored"] != data["positive"]
+    return f"{words} (p in the review list: of {data['positive']!r})" if turned else words
+
+
 def own_captures(summary: Summary) -> list[dict[str, Any]]:
     """Return what the ranker in question finds, by budget."""
     evaluation = summary["evaluation"]

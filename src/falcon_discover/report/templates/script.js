@@ -46,9 +46,19 @@
   });
   function has(name) { return data.names.indexOf(name) >= 0; }
   var known = has("actual");
-  var marks = {};
   var storage = "falcon-discover:marks:" + data.key;
-  try { marks = JSON.parse(stored(storage) || "{}") || {}; } catch (e) { marks = {}; }
+  var marks = kept(stored(storage));
+
+  // What is stored may be of anybody who writes to the same storage: only marks are taken.
+  function kept(words) {
+    var found = {}, read;
+    try { read = JSON.parse(words || "{}"); } catch (e) { read = null; }
+    if (!read || typeof read !== "object") { return found; }
+    Object.keys(read).forEach(function (row) {
+      if (MARKS.some(function (kind) { return kind[0] === read[row]; })) { found[row] = read[row]; }
+    });
+    return found;
+  }
 
   function percent(share) {
     if (share >= 1) { return "100 %"; }
@@ -74,7 +84,7 @@
         (state.predicted === "" || String(row.predicted) === state.predicted) &&
         (state.region === "" || String(row.region) === state.region) &&
         (state.mark === "" || mark === state.mark) &&
-        (state.label === "" || (row.actual === row.predicted ? "right" : "wrong") === state.label);
+        (state.blind || state.label === "" || (row.actual === row.predicted ? "right" : "wrong") === state.label);
     });
     var key = state.sort, sign = state.down ? -1 : 1;
     return found.sort(function (a, b) {
@@ -145,6 +155,15 @@
     ].filter(Boolean);
   }
 
+  // Neither the filter nor the order may tell what is hidden.
+  function hide(labels) {
+    state.blind = labels;
+    if (labels && state.sort === "label") { state.sort = "rank"; state.down = false; }
+    document.getElementById("filter-label").disabled = labels;
+    document.querySelector('th[data-key="label"] .sort').disabled = labels;
+    draw();
+  }
+
   function toggle(row) {
     state.open[row.rank] = !state.open[row.rank];
     draw();
@@ -207,6 +226,9 @@
         body.appendChild(make("tr", { class: "detail" }, [make("td", { colspan: wanted.length }, [panel(row)])]));
       }
     });
+    if (!found.length) {
+      body.appendChild(make("tr", { class: "none" }, [make("td", { colspan: wanted.length, text: "No row matches. Clear the search or choose “all” in the filters." })]));
+    }
     document.querySelectorAll(".queue th[data-key]").forEach(function (head) {
       var own = head.getAttribute("data-key") === state.sort;
       if (own) { head.setAttribute("aria-sort", state.down ? "descending" : "ascending"); } else { head.removeAttribute("aria-sort"); }
@@ -221,6 +243,9 @@
   function count() {
     var seen = { right: 0, wrong: 0, unsure: 0 };
     Object.keys(marks).forEach(function (key) { if (seen[marks[key]] !== undefined) { seen[marks[key]] += 1; } });
+    var none = !(seen.right + seen.wrong + seen.unsure), button = document.getElementById("download");
+    button.disabled = none;
+    button.title = none ? "Mark a row first" : "";
     tally.textContent = "Marked: " + seen.right + " right, " + seen.wrong + " wrong, " + seen.unsure + " unsure.";
   }
 
@@ -275,7 +300,7 @@
       data.regions.length ? select("Region", "region", regions.concat([["-1", "in none"]])) : null,
       known ? select("Label", "label", [["", "all"], ["wrong", "model wrong"], ["right", "model right"]]) : null,
       select("Your mark", "mark", [["", "all"], ["none", "not marked"], ["right", "right"], ["wrong", "wrong"], ["unsure", "unsure"]]),
-      known ? make("label", { class: "check" }, [make("input", { type: "checkbox", id: "blind", on: { change: function (event) { state.blind = event.target.checked; draw(); } } }), make("span", { text: "Hide known labels" })]) : null
+      known ? make("label", { class: "check" }, [make("input", { type: "checkbox", id: "blind", on: { change: function (event) { hide(event.target.checked); } } }), make("span", { text: "Hide known labels" })]) : null
     ]));
     status = make("span", { id: "status", role: "status" });
     tally = make("span", { id: "tally" });
