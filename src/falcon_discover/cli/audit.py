@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from falcon_discover import progress
+from falcon_discover import notices, progress
 from falcon_discover.cli.common import AsJson, Jobs, Quiet, command
 from falcon_discover.exceptions import InputError
 from falcon_discover.settings import PAPER
@@ -112,7 +112,11 @@ def audit(
         raise InputError("--positive belongs to --proba.")
     if save is not None and proba is not None:
         raise InputError("--save needs a model: bare predictions cannot be made for new rows.")
-    table = read_table(data)
+    with notices.collected() as noticed:
+        # Ids are texts even where they look like numbers: 007 is not 7.
+        table = read_table(data, text_columns=[identity] if identity else ())
+    for note in noticed:
+        typer.echo(f"note: {note}", err=True)
     question = Question(
         target=target,
         model=None if model is None else read_model(model, trust or ()),
