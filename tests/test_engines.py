@@ -298,6 +298,10 @@ def test_a_dask_worker_that_is_killed_changes_nothing(place, tmp_path):
     def murderous(audit, parts, identity):
         for scored in cluster.dask_engine(workers=2)(audit, parts, identity):
             if not killed:
+                # Ctrl-C is for the process that was started, which ends its workers.
+                blocked = default_client().run(signal.pthread_sigmask, signal.SIG_BLOCK, [])
+                assert all(signal.SIGINT in signals for signals in blocked.values())
+                assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
                 killed.append(next(iter(default_client().run(os.getpid).values())))
                 os.kill(killed[0], signal.SIGKILL)
             yield scored

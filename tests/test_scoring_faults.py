@@ -1,4 +1,4 @@
-"""Files that change, differ or lie in the way; folders that another run left: nothing goes unseen."""
+"""Files that change, differ or lie in the way, folders that another run left: all are seen."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_ids_of_a_csv_file_are_kept_as_they_are_written(audit, tmp_path):
 def test_a_csv_file_with_a_separator_too_many_is_refused(audit, tmp_path):
     text = NEW.to_csv(index=False).splitlines()
     (tmp_path / "new.csv").write_text("\n".join([text[0], *(f"{line}," for line in text[1:])]))
-    with pytest.raises(InputError, match="line 2 of .* has 5 fields, and the header 4"):
+    with pytest.raises(InputError, match=r"line 2 of .* has 5 fields, and the header 4"):
         scores(audit, tmp_path / "new.csv", tmp_path / "out")
 
 
@@ -133,7 +133,7 @@ def test_a_run_killed_while_its_plan_was_written_can_be_started_again(audit, dat
 
 def test_results_inside_the_folder_that_is_read_are_refused_at_once(audit, data, tmp_path):
     for out in (tmp_path, tmp_path / "deep" / "out"):
-        with pytest.raises(InputError, match="is inside .*, which is read"):
+        with pytest.raises(InputError, match=r"is inside .*, which is read"):
             scores(audit, tmp_path, out)
     assert not (tmp_path / "deep").exists()
 
