@@ -134,9 +134,13 @@ def test_a_worker_that_cannot_load_the_audit_says_why(standing, parts):
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [
-        (ModuleNotFoundError("No module named 'falcon_discover'"), "does not have falcon-discover"),
+        (
+            Exception("ModuleNotFoundError(\"No module named 'x'\")"),
+            "does not have falcon-discover",
+        ),
         (AttributeError("no attribute 'KeptOnWorkers'"), "does not have falcon-discover"),
         (CommClosedError("Stream is closed"), "perhaps for lack of memory"),
+        (Exception("CommClosedError('Stream is closed')"), "perhaps for lack of memory"),
     ],
 )
 def test_a_worker_that_cannot_take_part_is_said_in_a_sentence(error, sentence):

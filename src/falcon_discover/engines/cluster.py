@@ -9,6 +9,7 @@ Dask's processes exchange pickles: use clusters on networks that you trust.
 from __future__ import annotations
 
 import hashlib
+import logging
 import signal
 import socket
 import struct
@@ -20,6 +21,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import islice
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -28,6 +30,7 @@ import dask
 from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin, get_worker, wait
 from distributed.comm.addressing import parse_host_port
 from distributed.comm.core import CommClosedError
+from distributed.utils import silence_logging_cmgr
 
 from falcon_discover import __version__, progress
 from falcon_discover.engines import rows
@@ -193,12 +196,12 @@ def on_workers(cluster: Any, key: str, make: Callable[[], Any]) -> Iterator[None
 def _register(cluster: Any, plugin: KeptOnWorkers) -> None:
     try:
         cluster.register_plugin(plugin)
-    except OSError as error:
-        raise InputError(
-            f"a Dask worker or the scheduler went away while the run was handed out ({error}), "
-            f"perhaps for lack of memory: give each worker more. {KEPT}"
-        ) from error
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # a worker's own error arrives as text in a plain Exception
+        if isinstance(error, OSError) or CommClosedError.__name__ in str(error):
+            raise InputError(
+                f"a Dask worker or the scheduler went away while the run was handed out ({error}), "
+                f"perhaps for lack of memory: give each worker more. {KEPT}"
+            ) from error
         raise InputError(
             f"a Dask worker does not have falcon-discover {__version__} or a package that it needs "
             f"({error}): install the same packages on every worker, and restart it."
@@ -271,7 +274,8 @@ def client(scheduler: str | None, workers: int) -> Iterator[Any]:
         "distributed.scheduler.allowed-failures": ATTEMPTS - 1,
         "distributed.comm.timeouts.connect": f"{CONNECT_SECONDS}s",
     }
-    with dask.config.set(settings):
+    # What Dask logs on this side is said in a sentence, or is no fault.
+    with dask.config.set(settings), silence_logging_cmgr(logging.CRITICAL):
         if scheduler is None:
             with _own_cluster(workers) as cluster, Client(cluster) as connected:
                 yield connected
@@ -291,10 +295,16 @@ def _own_cluster(workers: int) -> Any:
     """
     masked = getattr(signal, "pthread_sigmask", None)
     if masked is not None:
+        # Its start would let the signal through again.
+        resource_tracker.ensure_running()
         before = masked(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         return LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=":0",
+            silence_logs=logging.ERROR,
         )
     finally:
         if masked is not None:
