@@ -375,7 +375,7 @@ def test_a_piped_audit_says_what_it_is_at_unless_it_is_to_be_quiet(
     monkeypatch.setattr(audit, "run", stepping)
     words = ("audit", table, *PROBA, "--out", tmp_path / "out")
     # The second step comes within the first seconds and has no line.
-    assert run(*words).stderr == "[1/0] one\n"
+    assert run(*words).stderr == "[0 s] one\n"
     assert run(*words, "--quiet").stderr == ""
     assert run(*words, "--json").stderr == ""
 

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from falcon_discover import FalconDiscover, InputError, datasets, load
 from falcon_discover.cli import app
 from falcon_discover.engines import cluster, rows
-from falcon_discover.engines.plan import Part, Plan
+from falcon_discover.engines.plan import Part, Plan, Source
 from falcon_discover.engines.run import local, score_files
 from falcon_discover.engines.scorer import score_part, score_table
 from falcon_discover.rankers import RANKERS
@@ -154,7 +154,7 @@ def test_an_audit_without_rows_scores_by_gated_confidence_and_notes_it(place, tm
 
 
 def test_one_thread_and_two_write_the_same_bytes(place):
-    part = Part(0, str(place / "new.parquet"), 0, 900)
+    part = Part(0, Source.of(place / "new.parquet"), 0, 900)
     one, two = (
         score_part(load(place / "audit.falcon", n_jobs=threads), part, "key") for threads in (1, 2)
     )
@@ -298,6 +298,10 @@ def test_a_dask_worker_that_is_killed_changes_nothing(place, tmp_path):
     def murderous(audit, parts, identity):
         for scored in cluster.dask_engine(workers=2)(audit, parts, identity):
             if not killed:
+                # Ctrl-C is for the process that was started, which ends its workers.
+                blocked = default_client().run(signal.pthread_sigmask, signal.SIG_BLOCK, [])
+                assert all(signal.SIGINT in signals for signals in blocked.values())
+                assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
                 killed.append(next(iter(default_client().run(os.getpid).values())))
                 os.kill(killed[0], signal.SIGKILL)
             yield scored

@@ -85,7 +85,7 @@ def started(*words):
         # A job in the background may have been started deaf to Ctrl-C.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    assert process.stderr.readline().startswith("[1/")
+    assert process.stderr.readline().startswith("[")
     return process
 
 

@@ -2,42 +2,69 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from falcon_discover import delimited
 from falcon_discover.exceptions import InputError
 
-READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
-    ".csv": pd.read_csv,
-    ".gz": pd.read_csv,
-    ".parquet": pd.read_parquet,
-    ".pq": pd.read_parquet,
-    ".feather": pd.read_feather,
-    ".arrow": pd.read_feather,
-}
+PARQUET = (".parquet", ".pq")
+FEATHER = (".feather", ".arrow")
 # A spreadsheet runs a cell that begins with one of these as a formula.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_STARTS = ("=", "+", "-", "@")
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def read_table(path: Path) -> pd.DataFrame:
-    """Read a CSV, parquet or Arrow/Feather file, told apart by its ending."""
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
-        raise InputError(f"{path} has the ending {path.suffix!r}: use one of {', '.join(READERS)}.")
+def read_table(path: Path, text_columns: Sequence[str] = ()) -> pd.DataFrame:
+    """Read a CSV, parquet or Arrow/Feather file, told apart by its ending.
+
+    Parameters
+    ----------
+    text_columns : columns of a CSV file whose cells are texts, exactly as they are written; the
+        other formats know the types of their columns
+    """
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: give a file.")
+    reader = _reader(path, text_columns)
     if not path.is_file():
         raise InputError(f"there is no file {path}.")
     try:
         table = reader(path)
+    except InputError:
+        raise
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
     except Exception as error:  # every reader has its own kinds of error
         raise InputError(f"{path} cannot be read: {error}") from error
+    twice = table.columns[table.columns.duplicated()]
+    if len(twice):
+        raise InputError(f"{path} has two columns named {twice[0]!r}: rename one.")
     if table.empty:
         raise InputError(f"{path} has no rows.")
     return table
+
+
+def _reader(path: Path, text_columns: Sequence[str]) -> Callable[[Path], pd.DataFrame]:
+    if path.suffix.lower() in PARQUET:
+        return pd.read_parquet
+    if path.suffix.lower() in FEATHER:
+        return pd.read_feather
+    if delimited.ending(path) is not None:
+        return partial(delimited.read, text_columns=text_columns)
+    known = ", ".join([".csv", ".tsv", *PARQUET, *FEATHER])
+    packed = ", ".join(filter(None, delimited.OPENERS))
+    raise InputError(
+        f"{path} has the ending {''.join(path.suffixes[-2:])!r}: use one of {known}; the first two "
+        f"may be packed ({packed})."
+    )
 
 
 def write_results(
@@ -56,7 +83,8 @@ def write_results(
     with tempfile.TemporaryDirectory(dir=folder, prefix=".partial-") as scratch:
         parts = [Path(scratch) / name for name in ("review.parquet", "review.csv", "summary.json")]
         review.to_parquet(parts[0], index=False)
-        spreadsheet_safe(review).to_csv(parts[1], index=False)
+        safe = spreadsheet_safe(review)
+        safe.to_csv(parts[1], index=False, quoting=csv.QUOTE_NONNUMERIC)
         parts[2].write_text(summary_json(summary), encoding="utf-8")
         for name, words in (texts or {}).items():
             parts.append(Path(scratch) / name)
@@ -79,7 +107,10 @@ def write_text(path: Path, words: str) -> Path:
 
 
 def spreadsheet_safe(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with texts quoted that a spreadsheet would run as formulas.
+    """Return the table with texts that no spreadsheet runs and that no terminal obeys.
+
+    Control characters, line ends among them, are written as Python writes them; a text that a
+    spreadsheet would run as a formula gets a quote in front. Names of columns are texts too.
 
     Examples
     --------
@@ -87,9 +118,16 @@ def spreadsheet_safe(table: pd.DataFrame) -> pd.DataFrame:
     ["'=1+1", 'plain']
     """
 
-    def quoted(value: Any) -> Any:
-        risky = isinstance(value, str) and value.startswith(FORMULA_STARTS)
-        return f"'{value}" if risky else value
+    def safe(value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        words = CONTROL.sub(lambda found: repr(found[0])[1:-1], value)
+        return f"'{words}" if words.startswith(FORMULA_STARTS) else words
 
-    texts = [c for c in table if not pd.api.types.is_numeric_dtype(table[c].dtype)]
-    return table.assign(**{name: table[name].astype(object).map(quoted) for name in texts})
+    columns = [
+        column
+        if pd.api.types.is_numeric_dtype(column.dtype)
+        else column.astype(object).map(safe).astype(object)
+        for _, column in table.items()
+    ]
+    return pd.concat(columns, axis=1).set_axis([safe(name) for name in table], axis=1)

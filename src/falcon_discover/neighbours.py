@@ -16,11 +16,10 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-from joblib import effective_n_jobs
 from sklearn import get_config
 
 from falcon_discover.search import Search, searches
-from falcon_discover.threads import one_blas_thread
+from falcon_discover.threads import one_blas_thread, thread_count
 
 # Extra candidates fetched per query, so that most ties at rank k are settled without a full scan.
 TIE_MARGIN = 7
@@ -81,7 +80,7 @@ class NeighbourIndex:
 
     def __init__(self, reference: Float32Array, n_jobs: int | None = None) -> None:
         self.reference = np.ascontiguousarray(reference, dtype=np.float32)
-        self._threads = effective_n_jobs(n_jobs)
+        self._threads = thread_count(n_jobs)
         self._searches = searches(self.reference, n_jobs)
         self.recall = min(search.recall for search in self._searches)
 

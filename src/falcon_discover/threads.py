@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
+from joblib import effective_n_jobs, parallel_config
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 
@@ -24,6 +25,15 @@ def one_blas_thread(openmp: int | None = None) -> Iterator[None]:
         threadpool_limits(limits=threads, user_api="openmp"),
     ):
         yield
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Return how many threads `n_jobs` stands for.
+
+    Asked for threads: the default, processes, warns in a process that may not start any.
+    """
+    with parallel_config(backend="threading"):
+        return int(effective_n_jobs(n_jobs))
 
 
 def openmp_threads() -> int:

@@ -7,9 +7,9 @@ Workers must find the data sets and, for what goes beyond the paper, the store u
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from functools import partial
+from uuid import uuid4
 
-from distributed import WorkerPlugin, get_worker
 from threadpoolctl import threadpool_limits
 
 from falcon_discover import progress
@@ -37,26 +37,22 @@ def dask_runs(scheduler: str | None = None, *, workers: int = 2) -> Spread:
     def spread(one: Executor, keys: Sequence[RunKey]) -> Iterator[Finished]:
         if not keys:
             return
-        with cluster.client(scheduler, workers) as connected:
-            connected.register_plugin(OneRun(one))
-            yield from cluster.results(connected, _run_on_worker, keys, GIVEN_UP)
+        # What does a run is kept on the workers, so that a split is loaded once for its backbones.
+        name = uuid4().hex
+        with (
+            cluster.client(scheduler, workers) as connected,
+            cluster.on_workers(connected, name, partial(_same, one)),
+        ):
+            task = partial(_run_on_worker, name)
+            yield from cluster.results(connected, task, keys, GIVEN_UP)
 
     return spread
 
 
-class OneRun(WorkerPlugin):
-    """On every worker: what does a run, kept so that a split is loaded once for its backbones."""
-
-    name = "falcon-discover bench"
-
-    def __init__(self, one: Executor) -> None:
-        self.one = one
-
-    def setup(self, worker: Any) -> None:
-        """Keep it on the worker."""
-        worker.falcon_discover_run = self.one
+def _same(one: Executor) -> Executor:
+    return one
 
 
-def _run_on_worker(key: RunKey) -> Finished:
+def _run_on_worker(name: str, key: RunKey) -> Finished:
     with cluster.ONE_AT_A_TIME, progress.silent(), threadpool_limits(limits=1):
-        return key, *get_worker().falcon_discover_run(key)
+        return key, *cluster.kept(name)(key)

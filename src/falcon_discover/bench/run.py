@@ -9,7 +9,6 @@ included, comes from the stored fields; no model is fitted again.
 from __future__ import annotations
 
 import platform
-import resource
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -27,6 +26,7 @@ from falcon_discover import backbones, datasets, progress
 from falcon_discover.audit import paper_split
 from falcon_discover.baselines.trustscore import TrustScore
 from falcon_discover.bench import plan
+from falcon_discover.bench.memory import peak_memory_mb
 from falcon_discover.bench.scores import score_columns
 from falcon_discover.bench.store import RunKey, Store
 from falcon_discover.crossfit import fit_backbone, make_folds
@@ -147,7 +147,7 @@ def execute(split: Split, backbone: str) -> tuple[dict[str, pd.DataFrame], dict[
     report = {
         "oof_auroc": float(roc_auc_score(train_codes, oof)),
         "seconds": watch.seconds,
-        "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+        "peak_memory_mb": peak_memory_mb(),
         "versions": versions(backbone),
         "python": platform.python_version(),
     }

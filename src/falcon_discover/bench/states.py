@@ -7,7 +7,6 @@ can be tried afterwards without a model.
 
 from __future__ import annotations
 
-import resource
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import pandas as pd
 from falcon_discover import datasets
 from falcon_discover.audit import paper_split
 from falcon_discover.bench import plan
+from falcon_discover.bench.memory import peak_memory_mb
 from falcon_discover.bench.run import Stopwatch, versions
 from falcon_discover.bench.store import RunKey
 from falcon_discover.crossfit import make_folds, select_backbone
@@ -78,7 +78,7 @@ def measure_states(key: RunKey, n_jobs: int) -> tuple[dict[str, pd.DataFrame], d
     report = {
         "oof_auroc": base.auroc[key.backbone],
         "seconds": watch.seconds,
-        "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+        "peak_memory_mb": peak_memory_mb(),
         "versions": versions(key.backbone),
     }
     return tables, report

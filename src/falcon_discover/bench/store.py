@@ -15,7 +15,6 @@ two runners from doing the same run.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -29,6 +28,7 @@ from typing import Any
 
 import pandas as pd
 
+from falcon_discover import locks
 from falcon_discover.exceptions import InputError
 
 DONE = "DONE"
@@ -120,13 +120,8 @@ class Store:
         """Try to become the only one who works on a run; yields whether that worked."""
         place = self.path(key)
         place.parent.mkdir(parents=True, exist_ok=True)
-        with (place.parent / f".{key.backbone}.lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                yield False
-                return
-            yield not self.done(key)
+        with locks.held(place.parent / f".{key.backbone}.lock") as mine:
+            yield mine and not self.done(key)
 
     def write(
         self, key: RunKey, tables: Mapping[str, pd.DataFrame], report: Mapping[str, Any]

@@ -129,7 +129,11 @@ def audit(
     if save is not None and proba is not None:
         raise InputError("--save needs a model: bare predictions cannot be made for new rows.")
     check_outputs(out, save, [data, *([model] if model else [])])
-    table = read_table(data)
+    with notices.collected() as noticed:
+        # Ids are texts even where they look like numbers: 007 is not 7.
+        table = read_table(data, text_columns=[identity] if identity else ())
+    for note in noticed:
+        echo(f"note: {note}", err=True)
     with command_to_trust():
         fitted = None if model is None else read_model(model, trust or ())
     question = Question(

@@ -7,6 +7,7 @@ same parts.
 from __future__ import annotations
 
 import hashlib
+import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,11 +22,51 @@ PART_ROWS = 100_000
 
 
 @dataclass(frozen=True)
+class Source:
+    """An input file, and how to tell whether it has changed.
+
+    `file` is its name as it was given, `path` where it is whatever folder a worker runs in.
+    """
+
+    file: str
+    path: Path
+    rows: int
+    bytes: int
+    modified: int
+
+    @classmethod
+    def of(cls, path: Path, identity: str | None = None) -> Source:
+        """Look at a file and count its rows."""
+        about = path.stat()
+        count = rows.count(path, rows.texts(identity))
+        return cls(str(path), path.resolve(), count, about.st_size, about.st_mtime_ns)
+
+    def check_unchanged(self) -> None:
+        """Raise if what is there is not the file that was looked at."""
+        try:
+            about = self.path.stat()
+        except OSError as error:
+            raise InputError(
+                f"{self.path} cannot be read on {platform.node()}: {error.strerror}. Every worker "
+                "must find the data under the same path."
+            ) from error
+        if (about.st_size, about.st_mtime_ns) != (self.bytes, self.modified):
+            raise InputError(
+                f"{self.file} has changed since the run began, or is another file on "
+                f"{platform.node()}: nothing is marked as done. Score it into a new folder."
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what says which file it is, wherever its folder is mounted."""
+        return {key: value for key, value in asdict(self).items() if key != "path"}
+
+
+@dataclass(frozen=True)
 class Part:
     """Rows `start` to `stop` of a file; `number` gives the output file its name."""
 
     number: int
-    file: str
+    source: Source
     start: int
     stop: int
 
@@ -33,16 +74,6 @@ class Part:
     def name(self) -> str:
         """The name of the part's output file."""
         return f"part-{self.number:05d}.parquet"
-
-
-@dataclass(frozen=True)
-class Source:
-    """An input file, and how to tell whether it has changed."""
-
-    file: str
-    rows: int
-    bytes: int
-    modified: int
 
 
 @dataclass(frozen=True)
@@ -74,12 +105,8 @@ class Plan:
         """Look at the files and count their rows."""
         if part_rows < 1:
             raise InputError(f"a part of {part_rows} rows: give at least 1.")
-        sources = []
-        for path in _files(data):
-            about = path.stat()
-            count = rows.count(path)
-            sources.append(Source(str(path), count, about.st_size, about.st_mtime_ns))
-        return cls(hashlib.sha256(audit).hexdigest(), tuple(sources), part_rows, identity)
+        sources = tuple(Source.of(path, identity) for path in _files(data))
+        return cls(hashlib.sha256(audit).hexdigest(), sources, part_rows, identity)
 
     @property
     def rows(self) -> int:
@@ -92,7 +119,7 @@ class Plan:
         for source in self.sources:
             for start in range(0, source.rows, self.part_rows):
                 stop = min(start + self.part_rows, source.rows)
-                found.append(Part(len(found), source.file, start, stop))
+                found.append(Part(len(found), source, start, stop))
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -102,7 +129,7 @@ class Plan:
             "falcon-discover": __version__,
             "part_rows": self.part_rows,
             "id": self.identity,
-            "files": [asdict(source) for source in self.sources],
+            "files": [source.to_dict() for source in self.sources],
         }
 
 
@@ -133,7 +160,9 @@ def _files(data: Sequence[Path]) -> list[Path]:
     found: list[Path] = []
     for path in data:
         if path.is_dir():
-            inside = sorted(p for p in path.rglob("*.parquet") if not _hidden(p, path))
+            # Spark calls a folder x.parquet; what is to be read are the files in it.
+            found_here = (p for p in path.rglob("*.parquet") if p.is_file())
+            inside = sorted(p for p in found_here if not _hidden(p, path))
             if not inside:
                 raise InputError(f"the folder {path} has no parquet file.")
             found += inside

@@ -13,38 +13,44 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from falcon_discover.exceptions import InputError
-from falcon_discover.files import read_table
+from falcon_discover.files import PARQUET, read_table
 
-PARQUET = (".parquet", ".pq")
 # Column chunks are read through a buffer of this size, not whole: a file may be one row group.
 BUFFER = 2**20
 BATCH_ROWS = 2**16
 
 
-def count(path: Path) -> int:
+def texts(identity: str | None) -> tuple[str, ...]:
+    """Return the columns of a CSV file that are texts even where they look like numbers."""
+    return () if identity is None else (identity,)
+
+
+def count(path: Path, text_columns: tuple[str, ...] = ()) -> int:
     """Return the number of rows of a file."""
     if path.suffix.lower() not in PARQUET:
-        return len(_whole(str(path)))
+        return len(_whole_file(path, text_columns))
     with _parquet(path) as file:
         return int(file.metadata.num_rows)
 
 
-def columns(path: Path) -> list[str]:
-    """Return the names of a file's columns."""
+def schema(path: Path, text_columns: tuple[str, ...] = ()) -> pa.Schema:
+    """Return the names and types of a file's columns."""
     if path.suffix.lower() not in PARQUET:
-        return list(_whole(str(path)).column_names)
+        return _whole_file(path, text_columns).schema
     with _parquet(path) as file:
-        return list(file.schema_arrow.names)
+        return file.schema_arrow
 
 
-def read(path: Path, start: int, stop: int, wanted: Sequence[str]) -> pa.Table:
+def read(
+    path: Path, start: int, stop: int, wanted: Sequence[str], text_columns: tuple[str, ...] = ()
+) -> pa.Table:
     """Return rows `start` to `stop` of the wanted columns, in the order they are wanted.
 
     A parquet file is read batch by batch, so memory does not depend on its size. Other formats
     are read whole.
     """
     if path.suffix.lower() not in PARQUET:
-        return _whole(str(path)).slice(start, stop - start).select(list(wanted))
+        return _whole_file(path, text_columns).slice(start, stop - start).select(list(wanted))
     with _parquet(path) as file:
         sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
         ends = np.cumsum(sizes)
@@ -71,6 +77,22 @@ def _parquet(path: Path) -> Iterator[Any]:
         yield file
 
 
+def _whole_file(path: Path, text_columns: tuple[str, ...]) -> pa.Table:
+    about = path.stat()
+    return _whole(path.resolve(), about.st_size, about.st_mtime_ns, text_columns)
+
+
+# The parts of a file come one after the other. Size and time are in the key, so that tomorrow's
+# file of the same name is another one.
 @lru_cache(maxsize=1)
-def _whole(path: str) -> pa.Table:
-    return pa.Table.from_pandas(read_table(Path(path)), preserve_index=False)
+def _whole(path: Path, size: int, modified: int, text_columns: tuple[str, ...]) -> pa.Table:
+    table = read_table(path, text_columns)
+    try:
+        return pa.Table.from_pandas(table, preserve_index=False)
+    except (pa.ArrowException, TypeError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
+
+
+def forget() -> None:
+    """Drop the file that was read whole."""
+    _whole.cache_clear()

@@ -7,7 +7,6 @@ OUT/_DONE.json           written last
 
 from __future__ import annotations
 
-import fcntl
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from falcon_discover import progress
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from falcon_discover import locks, notices, progress
+from falcon_discover.engines import rows
 from falcon_discover.engines.plan import PART_ROWS, Part, Plan, first_difference
 from falcon_discover.engines.scorer import Scored, check_columns, score_part
 from falcon_discover.exceptions import InputError
@@ -23,7 +26,7 @@ from falcon_discover.loading import load
 from falcon_discover.persistence.archive import replacing
 
 # Readers of parquet folders pass over names that begin with an underscore.
-PLAN, DONE = "_plan.json", "_DONE.json"
+PLAN, DONE, LOCK = "_plan.json", "_DONE.json", ".lock"
 Engine = Callable[[bytes, Sequence[Part], str | None], Iterator[Scored]]
 
 
@@ -74,19 +77,40 @@ def score_files(
     """
     if not audit.is_file():
         raise InputError(f"there is no file {audit}.")
+    _check_apart(out, data)
     saved = audit.read_bytes()
-    plan = Plan.of(saved, data, part_rows=part_rows, identity=identity)
-    falcon = load(saved, trusted=trusted)
-    check_columns(falcon, [source.file for source in plan.sources], identity)
-    del falcon
-    parts = plan.parts()
-    with _claimed(out, plan.to_dict()):
-        # A part is there only when it is whole, so what is there need not be done again.
-        missing = [part for part in parts if not (out / part.name).exists()]
-        notes = _write(out, (engine or local(trusted=trusted))(saved, missing, identity), missing)
-        totals = {"rows": plan.rows, "parts": len(parts), "files": len(plan.sources)}
-        _write_json(out / DONE, totals)
+    try:
+        with notices.collected() as notes:
+            plan = Plan.of(saved, data, part_rows=part_rows, identity=identity)
+            check_columns(load(saved, trusted=trusted), plan.sources, identity)
+        parts = plan.parts()
+        with _claimed(out, plan.to_dict()):
+            # What is there and whole need not be done again.
+            missing = [part for part in parts if not _is_whole(out / part.name, part)]
+            finished = (engine or local(trusted=trusted))(saved, missing, identity)
+            notes |= _write(out, finished, missing)
+            for source in plan.sources:
+                source.check_unchanged()
+            totals = {"rows": plan.rows, "parts": len(parts), "files": len(plan.sources)}
+            _write_json(out / DONE, totals)
+    finally:
+        rows.forget()
     return Run(plan.rows, len(parts), len(missing), tuple(notes))
+
+
+def _check_apart(out: Path, data: Sequence[Path]) -> None:
+    """Raise if results would be taken for data the next time."""
+    place = out.resolve()
+    for folder in data:
+        if folder.is_dir() and folder.resolve() in (place, *place.parents):
+            raise InputError(f"{out} is inside {folder}, which is read: give a folder elsewhere.")
+
+
+def _is_whole(path: Path, part: Part) -> bool:
+    try:
+        return bool(pq.read_metadata(path).num_rows == part.stop - part.start)
+    except (OSError, pa.ArrowException):
+        return False
 
 
 def _write(out: Path, finished: Iterable[Scored], parts: Sequence[Part]) -> dict[str, None]:
@@ -104,28 +128,44 @@ def _write(out: Path, finished: Iterable[Scored], parts: Sequence[Part]) -> dict
 @contextmanager
 def _claimed(out: Path, plan: dict[str, Any]) -> Iterator[None]:
     """Hold the folder for this run alone, and hold the run to the folder's plan."""
-    out.mkdir(parents=True, exist_ok=True)
-    # The system releases the lock when its holder dies, however that happens.
-    with (out / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise InputError(f"another run is writing into {out}: wait for it.") from error
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{out} cannot be made a folder: {error.strerror}.") from error
+    with locks.held(out / LOCK) as mine:
+        if not mine:
+            raise InputError(f"another run is writing into {out}: wait for it.")
         known = out / PLAN
         if known.exists():
-            differs = first_difference(json.loads(known.read_text()), plan)
+            differs = first_difference(_read_plan(known), plan)
             if differs is not None:
                 raise InputError(
                     f"{out} holds results of another run: {differs}. Give another folder, or empty "
                     "this one."
                 )
-        elif any(path.name != ".lock" for path in out.iterdir()):
+        elif any(path.name != LOCK and not _is_half_plan(path) for path in out.iterdir()):
             raise InputError(f"{out} is not empty and holds no run: give another folder.")
         else:
             _write_json(known, plan)
         for leftover in out.glob(".*.partial"):
             leftover.unlink()
         yield
+
+
+def _is_half_plan(path: Path) -> bool:
+    """Return whether this is all that a run left which died before its plan was written."""
+    return path.match(f".{PLAN}-*.partial")
+
+
+def _read_plan(path: Path) -> dict[str, Any]:
+    try:
+        plan = json.loads(path.read_bytes())
+        readable = all("file" in source for source in plan["files"])
+    except (ValueError, TypeError, KeyError):
+        readable = False
+    if not readable:
+        raise InputError(f"{path} is damaged: give another folder, or empty this one.")
+    return dict(plan)
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:

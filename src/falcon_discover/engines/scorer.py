@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -16,7 +16,7 @@ from joblib import effective_n_jobs
 
 from falcon_discover import notices
 from falcon_discover.engines import rows
-from falcon_discover.engines.plan import Part
+from falcon_discover.engines.plan import Part, Source
 from falcon_discover.estimator import FalconDiscover
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import confidence
@@ -38,32 +38,68 @@ class Scored:
     notes: tuple[str, ...]
 
 
-def check_columns(falcon: FalconDiscover, files: list[str], identity: str | None) -> None:
-    """Raise if a file lacks a column that scoring needs."""
+def check_columns(falcon: FalconDiscover, sources: Sequence[Source], identity: str | None) -> None:
+    """Raise if a file lacks a column that scoring needs, or does not go with the first file."""
     if identity in SCORES:
         raise InputError(f"--id names the column {identity!r}, which is a column of the result.")
-    for name in files:
-        there = rows.columns(Path(name))
-        for column in [*_features(falcon, there, identity), *([identity] if identity else [])]:
+    first: tuple[str, list[str], pa.DataType | None] | None = None
+    for source in sources:
+        name = source.file
+        schema = rows.schema(source.path, _texts(falcon, identity))
+        there = schema.names
+        twice = [column for column in there if there.count(column) > 1]
+        if twice:
+            raise InputError(f"{name} has two columns named {twice[0]!r}: rename one.")
+        features = _features(falcon, there, identity)
+        for column in [*features, *([identity] if identity else [])]:
             if column not in there:
                 raise InputError(f"{name} lacks the column {column!r}.{meant(column, there)}")
+        kind = None if identity is None else _id_type(schema.field(identity).type)
+        first = first or (name, features, kind)
+        if features != first[1]:
+            raise InputError(
+                f"the columns of {name} are not those of {first[0]} in the same order, which is "
+                "all that counts: the audit was fitted on columns without names."
+            )
+        if kind != first[2]:
+            raise InputError(
+                f"the column {identity!r} is {first[2]} in {first[0]} and {kind} in {name}: write "
+                "it with one type."
+            )
 
 
 def score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scored:
     """Read, score and pack one part; the bytes depend on nothing but the arguments."""
-    path = Path(part.file)
-    features = _features(falcon, rows.columns(path), identity)
-    wanted = features if identity is None or identity in features else [*features, identity]
-    table = rows.read(path, part.start, part.stop, wanted)
+    where = f"rows {part.start} to {part.stop - 1} of {part.source.file}"
+    try:
+        scored = _score_part(falcon, part, identity)
+    except InputError as error:
+        # What looks like wrong data may be a file that is being replaced.
+        part.source.check_unchanged()
+        raise InputError(f"{where} cannot be scored: {error}") from error
+    except Exception as error:
+        part.source.check_unchanged()
+        error.add_note(f"This happened on {where}.")
+        raise
+    part.source.check_unchanged()
+    return scored
+
+
+def _score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scored:
+    path, text_columns = part.source.path, _texts(falcon, identity)
     with notices.collected() as notes:
+        features = _features(falcon, rows.schema(path, text_columns).names, identity)
+        wanted = features if identity is None or identity in features else [*features, identity]
+        table = rows.read(path, part.start, part.stop, wanted, text_columns)
         scores = score_table(falcon, _native(falcon, table.select(features)))
     number = np.arange(part.start, part.stop)
     if identity is None:
-        scores.insert(0, "file", part.file)
+        scores.insert(0, "file", part.source.file)
         scores.insert(1, "row", number)
     packed = pa.Table.from_pandas(scores, preserve_index=False)
     if identity is not None:
-        packed = packed.add_column(0, identity, table[identity])
+        ids = table[identity]
+        packed = packed.add_column(0, identity, ids.cast(_id_type(ids.type)))
     file = BytesIO()
     pq.write_table(packed, file, compression="zstd")
     return Scored(part.number, file.getvalue(), tuple(notes))
@@ -116,6 +152,24 @@ def _state(falcon: FalconDiscover, table: Table, p: FloatArray, *, only_eligible
     )
 
 
+def _texts(falcon: FalconDiscover, identity: str | None) -> tuple[str, ...]:
+    """Return the columns to read as texts: the id, unless the model wants its numbers."""
+    known = getattr(falcon, "feature_names_in_", ())
+    return rows.texts(None if identity in known else identity)
+
+
+def _id_type(found: pa.DataType) -> pa.DataType:
+    """Return the type of an id in the results, so that parts of different files go together."""
+    kind = found.value_type if pa.types.is_dictionary(found) else found
+    if pa.types.is_integer(kind) and kind != pa.uint64():
+        return pa.int64()
+    if pa.types.is_floating(kind):
+        return pa.float64()
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return pa.string()
+    return kind
+
+
 def _features(falcon: FalconDiscover, there: list[str], identity: str | None) -> list[str]:
     """Return the columns of a file that the model wants; without names, all but the id."""
     named = getattr(falcon, "feature_names_in_", None)
@@ -138,4 +192,8 @@ def _native(falcon: FalconDiscover, table: pa.Table) -> Any:
 
         return polars.from_arrow(table)
     frame = table.to_pandas(ignore_metadata=True)
+    if isinstance(encoded, pd.DataFrame):
+        # Arrow hands out true and false with gaps as objects, which models do not take.
+        nullable = encoded.columns[encoded.dtypes == "boolean"].intersection(frame.columns)
+        frame = frame.astype(dict.fromkeys(nullable, "boolean"))
     return frame if hasattr(falcon, "feature_names_in_") else frame.to_numpy()
