@@ -73,7 +73,8 @@ def test_audit_of_predictions_reads_every_format(folder, tmp_path, ending):
     review = pd.read_parquet(tmp_path / "review.parquet")
     assert len(review) == 160
     assert list(review.columns) == [
-        "key", "row", "suspicion", "p", "predicted", "actual", "confidence", "region", "reason",
+        "key", "row", "suspicion", "p", "predicted", "actual", "confidence", "region", "region_id",
+        "reason",
     ]  # fmt: skip
     assert (review["key"] == "case-" + review["row"].astype(str)).all()
     pd.testing.assert_frame_equal(

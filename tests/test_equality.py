@@ -19,7 +19,7 @@ from falcon_discover.cli import app
 # What a record may hold to be compared by value: texts, numbers, and tuples or records of these.
 PLAIN = {
     "str", "int", "float", "bool", "bytes", "None", "tuple", "list", "dict", "Mapping", "Kind",
-    "Markup", "Factory", "Spread", "Slice", "Source", "Grid", "Bar", "Figure",
+    "Path", "Markup", "Factory", "Spread", "Slice", "Source", "Grid", "Bar", "Figure",
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from falcon_discover import FalconDiscover, datasets, load
+from falcon_discover import datasets
 from falcon_discover.curves import Curves
 from falcon_discover.discovery import _rules
 from falcon_discover.inference import share_interval
@@ -337,15 +337,3 @@ def test_a_region_is_shown_for_rows_without_labels_too(alike):
     assert [bar.words for bar in section.bars] == [f"{CURRENT} >= 9"]
     assert "rows it was not found on" in section.lead[0]
     assert "dashed" not in section.lead[0]
-
-
-def test_an_audit_saved_without_reference_rows_reports_no_region(tmp_path):
-    planted = datasets.make_planted(500, random_state=0)
-    falcon = FalconDiscover("logistic_regression", random_state=0, n_jobs=1)
-    falcon.fit(planted.X[:300], planted.y[:300]).save(tmp_path / "bare.falcon", reference="none")
-    bare = load(tmp_path / "bare.falcon")
-    with pytest.warns(match="without reference rows"):
-        path = bare.report(tmp_path / "bare.json", planted.X[300:], planted.y[300:])
-    summary = json.loads(path.read_text())
-    assert summary["regions"] == []
-    assert {line["region_id"] for line in summary["review"]["first"]} == {0}
