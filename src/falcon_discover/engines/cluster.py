@@ -100,7 +100,7 @@ def _score_on_worker(key: str, identity: str | None, part: Part) -> Scored:
         return score_part(kept(key), part, identity)
 
 
-@dataclass
+@dataclass(eq=False)
 class Kept:
     """What a worker keeps for runs: the thing itself or why it could not be made, and for whom."""
 
