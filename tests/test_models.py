@@ -5,13 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from falcon_discover import FalconDiscover
+from falcon_discover import FalconDiscover, InputError, discover
 from falcon_discover.baselines.failure import failure_scores
 
 quiet = pytest.mark.filterwarnings("ignore::falcon_discover.DataWarning")
+# A ranker that learns nothing: these tests are about what it is given.
+FAST = {"ranker": "s_disc", "random_state": 0, "cv": 3}
 
 
 @pytest.fixture(scope="module")
@@ -32,3 +39,168 @@ def test_metadata_routing_changes_nothing(rows):
     with sklearn.config_context(enable_metadata_routing=True):
         np.testing.assert_array_equal(falcon.fit(X, y).score_samples(), plain)
         np.testing.assert_array_equal(failure_scores(signals, wrong, signals), failures)
+
+
+class AddRatio(TransformerMixin, BaseEstimator):
+    """A transformer that learns nothing."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return X.assign(ratio=X["a"] / (X["b"].abs() + 1))
+
+
+def ratio(X):
+    return X.assign(ratio=X["a"] / (X["b"].abs() + 1))
+
+
+@quiet
+@pytest.mark.parametrize("frozen", [True, False])
+def test_a_pipeline_may_end_in_a_transformer_that_learns_nothing(rows, frozen):
+    X, y = rows
+    frames = []
+    # scikit-learn knows that a FunctionTransformer needs no fit; of AddRatio it does not.
+    for step in (AddRatio(), FunctionTransformer(ratio)):
+        model = make_pipeline("passthrough", None, step, LogisticRegression())
+        if frozen:
+            model = FrozenEstimator(model.fit(X[:60], y[:60]))
+        falcon = FalconDiscover(model, **FAST).fit(X[60:], y[60:])
+        frames.append(falcon.transform(X[:60]))
+        np.testing.assert_array_equal(falcon.predict_proba(X), falcon.model_.predict_proba(X))
+    pd.testing.assert_frame_equal(*frames, check_exact=True)
+
+
+class Curve(ClassifierMixin, BaseEstimator):
+    """A logistic curve whose probabilities go through `alter` on their way out."""
+
+    def __init__(self, alter=lambda proba: proba):
+        self.alter = alter
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        p = 1 / (1 + np.exp(-4 * np.asarray(X)[:, 0]))
+        return self.alter(np.column_stack([1 - p, p]))
+
+
+def audited(rows, alter):
+    X, y = rows
+    model = FrozenEstimator(Curve(alter).fit(X, y))
+    return FalconDiscover(model, **FAST).fit(X[:100], y[:100]).transform(X[100:])
+
+
+@quiet
+def test_a_model_that_reuses_its_output_buffer_is_read_rightly(rows):
+    buffer = np.empty((100_000, 2))
+
+    def into_buffer(proba):
+        buffer[: len(proba)] = proba
+        return buffer[: len(proba)]
+
+    pd.testing.assert_frame_equal(
+        audited(rows, into_buffer), audited(rows, lambda proba: proba), check_exact=True
+    )
+
+
+@quiet
+@pytest.mark.parametrize(
+    "alter",
+    [
+        lambda proba: proba[:, 1],
+        lambda proba: proba[:, 1:],
+        lambda proba: pd.DataFrame(proba),
+        lambda proba: proba.tolist(),
+        lambda proba: np.ma.masked_array(proba),
+    ],
+    ids=["one column, flat", "one column", "frame", "list", "nothing masked"],
+)
+def test_probabilities_may_come_in_any_shape_that_says_what_is_meant(rows, alter):
+    pd.testing.assert_frame_equal(audited(rows, alter), audited(rows, lambda proba: proba))
+
+
+def gap(proba):
+    return np.where(np.arange(len(proba))[:, None] % 50 == 7, np.nan, proba)
+
+
+def gap_in_mixes(proba):
+    return gap(proba) if len(proba) > 200 else proba
+
+
+@quiet
+@pytest.mark.parametrize(
+    ("alter", "sentence"),
+    [
+        (gap, r"Curve.predict_proba holds nan in row 7 \(2 such row"),
+        (gap_in_mixes, "Curve.predict_proba for rows mixed with their neighbours holds nan in row"),
+        (lambda proba: 2 * proba - 0.5, r"holds -?[\d.]+ in row \d+ .*lies between 0 and 1"),
+        (lambda proba: 0.9 * proba, r"two columns that sum to 0.9 in row 0 \(100 such row"),
+        (lambda proba: np.column_stack([proba, proba]) / 2, r"has the shape \(100, 4\)"),
+        (lambda proba: proba[1:], r"has the shape \(99, 2\): .* 100 in all"),
+        (lambda proba: proba.astype(complex), "holds complex numbers"),
+        (lambda proba: np.ma.masked_less(proba, 0.2), "holds masked values"),
+        (lambda proba: sp.csr_array(proba), "is of the type csr_array and cannot be read"),
+    ],
+    ids=["nan", "nan in mixes", "range", "sum", "columns", "rows", "complex", "masked", "sparse"],
+)
+def test_what_is_not_a_probability_is_said_to_be_the_models(rows, alter, sentence):
+    with pytest.raises(InputError, match=sentence):
+        audited(rows, alter)
+
+
+@quiet
+def test_given_probabilities_are_held_to_the_same(rows):
+    X, y = rows
+    p = np.clip(0.5 + X["a"].to_numpy() / 8, 0, 1)
+    wanted = discover(X, y, p, random_state=0).suspicion()
+    two = np.column_stack([1 - p, p])
+    np.testing.assert_array_equal(discover(X, y, two, random_state=0).suspicion(), wanted)
+    for given, sentence in [
+        (0.8 * two, "proba has two columns that sum to 0.8"),
+        (np.ma.masked_less(p, 0.3), "proba holds masked values"),
+        (p + 0.1j, "proba holds complex numbers"),
+        (["sure"] * len(p), "proba .* cannot be read as numbers"),
+    ]:
+        with pytest.raises(InputError, match=sentence):
+            discover(X, y, given)
+
+
+@quiet
+def test_any_sparse_layout_before_the_classifier_is_fine(rows):
+    X, y = rows
+    frames = [
+        FalconDiscover(
+            make_pipeline(StandardScaler(), FunctionTransformer(layout), LogisticRegression()),
+            **FAST,
+        )
+        .fit(X[:100], y[:100])
+        .transform(X[100:])
+        for layout in (sp.csr_array, sp.coo_matrix, sp.csc_array)
+    ]
+    for other in frames[1:]:
+        pd.testing.assert_frame_equal(other, frames[0], check_exact=True)
+
+
+class FirstColumn(Curve):
+    def predict_proba(self, X):
+        return super().predict_proba(np.asarray(X, dtype=float).reshape(-1, 1))
+
+
+@quiet
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda X: X["a"], r"step 'functiontransformer' makes a Series of the shape \(160,\)"),
+        (lambda X: X["a"].tolist(), "step 'functiontransformer' makes a list of 160 rows"),
+        (lambda X: X["a"].to_numpy(str), "makes a ndarray of the shape"),
+        (lambda X: pd.concat([X, X], axis=1), "makes more than one column 'a'"),
+    ],
+    ids=["series", "list", "texts", "same names"],
+)
+def test_a_step_that_makes_no_table_is_named(rows, change, sentence):
+    X, y = rows
+    model = make_pipeline(FunctionTransformer(change), FirstColumn()).fit(X, y)
+    with pytest.raises(InputError, match=sentence):
+        FalconDiscover(FrozenEstimator(model), **FAST).fit(X, y)

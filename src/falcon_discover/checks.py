@@ -11,25 +11,14 @@ from sklearn.utils import check_random_state, get_tags
 
 from falcon_discover import notices
 from falcon_discover.exceptions import InputError
+from falcon_discover.predicting import positive_class
 from falcon_discover.settings import PAPER
 from falcon_discover.tables import FloatArray, IntArray, Labels, Table
 
 
 def positive_scores(proba: npt.ArrayLike, n: int) -> FloatArray:
     """Return one positive-class score per row, from one column or two."""
-    p = np.asarray(proba, dtype=np.float64)
-    if p.ndim == 2 and p.shape[1] == 2:
-        p = p[:, 1]
-    if p.shape != (n,):
-        raise InputError(
-            f"proba has the shape {p.shape}: give one positive-class score per row, {n} in all."
-        )
-    bad = np.flatnonzero(~((p >= 0) & (p <= 1)))
-    if len(bad):
-        raise InputError(
-            f"proba holds {p[bad[0]]} in row {bad[0]} ({len(bad)} such row(s)): "
-            "a probability lies between 0 and 1."
-        )
+    p = positive_class(proba, n)
     if np.isin(p, (0.0, 1.0)).all():
         notices.warn(
             "proba holds only 0 and 1: these look like decisions, not probabilities, and every "

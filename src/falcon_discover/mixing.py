@@ -12,6 +12,7 @@ when `lambda` exceeds a uniform number drawn from a hash of row, neighbour and c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,11 +25,12 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from falcon_discover.exceptions import InputError
-from falcon_discover.predicting import proba
+from falcon_discover.predicting import positive_class, proba
 from falcon_discover.tables import FloatArray, IntArray, Table, shown, take_rows
 from falcon_discover.view import TransformedView
 
 UInt64Array = npt.NDArray[np.uint64]
+Steps = tuple[tuple[str, Any], ...]
 # Mixes written at once: the block stays in the processor's cache until it is complete.
 BLOCK_CELLS = 32_768
 
@@ -41,12 +43,12 @@ class Probe:
     ----------
     classifier : the model's last step, or the model itself
     column : the column of its `predict_proba` that belongs to the positive class
-    head : the steps before it, or None
+    head : the transformed view before it, the named steps before it, or None
     """
 
     classifier: Any
     column: int
-    head: Any = None
+    head: TransformedView | Steps | None = None
 
     @property
     def view(self) -> TransformedView | None:
@@ -57,15 +59,34 @@ class Probe:
         """Take a table to the rows that are mixed."""
         if self.head is None:
             return table.native
-        return self.head.transform(table if self.view is not None else table.native)
+        if isinstance(self.head, TransformedView):
+            return self.head.transform(table)
+        # Step by step: a Pipeline of these steps would ask the last whether it is fitted, which a
+        # transformer that learns nothing cannot say.
+        rows = table.native
+        for _, step in self.head:
+            rows = step.transform(rows)
+        return _mixable(rows, len(table), self.head[-1][0])
 
-    def predict(self, rows: Any) -> FloatArray:
-        """Take such rows to positive-class scores."""
-        return proba(self.classifier, rows)[:, self.column]
+    def predict(self, rows: Any, *, name: Callable[[int], Any] = int, what: str = "") -> FloatArray:
+        """Take such rows to positive-class scores.
+
+        Parameters
+        ----------
+        name : what a row is called, by its position
+        what : what the rows are, where they are not the user's own
+        """
+        return positive_class(
+            proba(self.classifier, rows),
+            rows.shape[0],
+            column=self.column,
+            source=f"the output of {type(self.classifier).__name__}.predict_proba{what}",
+            name=name,
+        )
 
     def score(self, table: Table) -> FloatArray:
         """Return the model's positive-class score of each row."""
-        return self.predict(self.encode(table))
+        return self.predict(self.encode(table), name=table.index.__getitem__)
 
 
 def probe(model: Any, positive: Any) -> Probe:
@@ -80,10 +101,37 @@ def probe(model: Any, positive: Any) -> Probe:
     column = _positive_column(model, positive)
     if not isinstance(model, Pipeline) or len(model.steps) == 1:
         return Probe(model, column)
-    head = model.steps[0][1] if len(model.steps) == 2 else None
-    if not isinstance(head, TransformedView):
-        head = model[:-1]
-    return Probe(model.steps[-1][1], column, head)
+    *steps, (_, classifier) = model.steps
+    if len(steps) == 1 and isinstance(steps[0][1], TransformedView):
+        return Probe(classifier, column, steps[0][1])
+    return Probe(classifier, column, tuple(step for step in steps if _transforms(step[1])) or None)
+
+
+def _transforms(step: Any) -> bool:
+    """Return whether a step does something to new rows; one that resamples has done its work."""
+    return step is not None and step != "passthrough" and not hasattr(step, "fit_resample")
+
+
+def _mixable(rows: Any, n_rows: int, step: str) -> Any:
+    """Return what the last step before the classifier made, as rows that can be mixed."""
+    if sp.issparse(rows):
+        rows = rows.tocsr()
+    elif isinstance(rows, np.matrix):
+        rows = np.asarray(rows)
+    is_table = isinstance(rows, np.ndarray) or sp.issparse(rows) or hasattr(rows, "columns")
+    if not is_table or len(rows.shape) != 2 or rows.shape[0] != n_rows:
+        shape = f" of the shape {rows.shape}" if hasattr(rows, "shape") else ""
+        raise InputError(
+            f"the pipeline's step {step!r} makes a {type(rows).__name__}{shape} of {n_rows} rows: "
+            "the step before the classifier must return a table, one row for each it was given."
+        )
+    if isinstance(rows, pd.DataFrame) and rows.columns.has_duplicates:
+        repeated = rows.columns[rows.columns.duplicated()][0]
+        raise InputError(
+            f"the pipeline's step {step!r} makes more than one column {repeated!r}: "
+            "give its columns different names."
+        )
+    return rows
 
 
 def _positive_column(model: Any, positive: Any) -> int:

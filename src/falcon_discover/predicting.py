@@ -1,4 +1,4 @@
-"""A model's probabilities by its fastest way that gives the same numbers.
+"""A model's probabilities by its fastest way that gives the same numbers, and a check of them.
 
 Two kinds of scikit-learn models go through all rows once per tree, and are several times faster in
 blocks of rows that stay in the processor's cache, each on a thread of its own.
@@ -21,18 +21,22 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 
+from falcon_discover.exceptions import InputError
 from falcon_discover.tables import take_rows
 from falcon_discover.threads import one_openmp_thread, openmp_threads
 
 FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
 # Rows of a block: fewer cost more calls, more fall out of the cache.
 BLOCK_ROWS = 4096
+# How far two probabilities may be from summing to one: half precision, and nothing worse.
+SUM_TOLERANCE = 1e-3
+ROUNDING = 1e-6
 
 Proba = Callable[[Any], npt.NDArray[np.float64]]
 
 
-def proba(model: Any, rows: Any) -> npt.NDArray[np.float64]:
-    """Return the model's probabilities of each row.
+def proba(model: Any, rows: Any) -> Any:
+    """Return the model's probabilities of each row, as the model gives them.
 
     Examples
     --------
@@ -49,7 +53,76 @@ def proba(model: Any, rows: Any) -> npt.NDArray[np.float64]:
         return _in_blocks(alone.predict_proba, rows, effective_n_jobs(model.n_jobs))
     if isinstance(model, HistGradientBoostingClassifier):
         return _in_blocks(_on_one_thread(model.predict_proba), rows, openmp_threads())
-    return np.asarray(model.predict_proba(rows), dtype=np.float64)
+    return model.predict_proba(rows)
+
+
+def positive_class(
+    found: Any,
+    n_rows: int,
+    *,
+    column: int = 1,
+    source: str = "proba",
+    name: Callable[[int], Any] = int,
+) -> npt.NDArray[np.float64]:
+    """Return positive-class scores in an array of their own; raise if they are no probabilities.
+
+    Parameters
+    ----------
+    found : two columns that sum to one, or the probability of the second class alone
+    n_rows : how many rows were asked about
+    column : the positive class's column
+    source : what `found` is, in words
+    name : what a row is called, by its position
+
+    Examples
+    --------
+    >>> positive_class([[0.2, 0.8], [0.9, 0.1]], 2)
+    array([0.8, 0.1])
+    >>> positive_class([[0.8], [0.1]], 2, column=0)
+    array([0.2, 0.9])
+    """
+    values = _real_numbers(found, source)
+    if values.shape in {(n_rows,), (n_rows, 1)}:
+        values = values.reshape(n_rows)
+        p = values.copy() if column == 1 else 1.0 - values
+    elif values.shape == (n_rows, 2):
+        p = values[:, column].copy()
+    else:
+        raise InputError(
+            f"{source} has the shape {values.shape}: give one positive-class score per row, "
+            f"{n_rows} in all, or two columns, one for each class."
+        )
+    # What is compared with NaN is False.
+    bad = np.flatnonzero(~((p >= -ROUNDING) & (p <= 1 + ROUNDING)))
+    if len(bad):
+        raise InputError(
+            f"{source} holds {p[bad[0]]} in row {name(bad[0])} ({len(bad):,} such row(s)): "
+            "a probability lies between 0 and 1."
+        )
+    if values.ndim == 2:
+        total = values[:, 0] + values[:, 1]
+        bad = np.flatnonzero(~(np.abs(total - 1) <= SUM_TOLERANCE))
+        if len(bad):
+            raise InputError(
+                f"{source} has two columns that sum to {total[bad[0]]:g} in row {name(bad[0])} "
+                f"({len(bad):,} such row(s)): the probabilities of two classes sum to 1."
+            )
+    return np.clip(p, 0.0, 1.0, out=p)
+
+
+def _real_numbers(found: Any, source: str) -> npt.NDArray[np.float64]:
+    if np.ma.is_masked(found):
+        raise InputError(f"{source} holds masked values: give a probability for each row.")
+    try:
+        values = np.asarray(found)
+        if values.dtype.kind != "c":
+            return values.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{source} is of the type {type(found).__name__} and cannot be read as numbers "
+            f"({error}): give an array."
+        ) from error
+    raise InputError(f"{source} holds complex numbers: a probability is a real number.")
 
 
 def _in_blocks(predict: Proba, rows: Any, threads: int) -> npt.NDArray[np.float64]:
