@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import decimal
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 import sklearn
@@ -15,6 +20,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from falcon_discover import FalconDiscover, InputError, discover
 from falcon_discover.baselines.failure import failure_scores
+from falcon_discover.persistence import frames
+from falcon_discover.tables import Table
 
 quiet = pytest.mark.filterwarnings("ignore::falcon_discover.DataWarning")
 # A ranker that learns nothing: these tests are about what it is given.
@@ -204,3 +211,89 @@ def test_a_step_that_makes_no_table_is_named(rows, change, sentence):
     model = make_pipeline(FunctionTransformer(change), FirstColumn()).fit(X, y)
     with pytest.raises(InputError, match=sentence):
         FalconDiscover(FrozenEstimator(model), **FAST).fit(X, y)
+
+
+def sizes(convert):
+    """The same whole numbers and tenths, some missing, as another library's or type's."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(
+        {
+            "a": rng.integers(-6, 7, 150) / 2,
+            "b": rng.integers(0, 50, 150).astype(float),
+            "kind": rng.choice(["u", "v"], 150),
+        }
+    )
+    X.loc[rng.uniform(size=150) < 0.1, "b"] = np.nan
+    y = (X["a"] + rng.normal(0, 1, 150) > 0).to_numpy().astype(int)
+    return convert(X), y
+
+
+def typed(dtype):
+    return lambda X: X.astype({"a": dtype, "b": dtype})
+
+
+def decimals(X):
+    def column(values):
+        return [None if np.isnan(v) else decimal.Decimal(str(v)) for v in values]
+
+    return X.assign(a=column(X["a"]), b=column(X["b"]))
+
+
+def arrow_decimals(X):
+    kind = pd.ArrowDtype(pa.decimal128(10, 2))
+    return decimals(X).astype({"a": kind, "b": kind})
+
+
+class Reader(Curve):
+    """A model that reads numbers of any type."""
+
+    def predict_proba(self, X):
+        frame = Table.from_input(X).frame
+        assert set(frame["kind"]) <= {"u", "v"}
+        gap = frame["b"].fillna(25).to_numpy()
+        return super().predict_proba((frame["a"].to_numpy() + gap / 40 - 0.6)[:, None])
+
+
+SAME_NUMBERS = {
+    "float32": typed("float32"),
+    "Float64": typed("Float64"),
+    "longdouble": typed(np.longdouble),
+    "big-endian": typed(">f8"),
+    "object": typed(object),
+    "sparse": typed(pd.SparseDtype("float64", np.nan)),
+    "decimal": decimals,
+    "arrow decimal": arrow_decimals,
+    "arrow double": typed(pd.ArrowDtype(pa.float64())),
+    "polars": pl.from_pandas,
+    "polars decimal": lambda X: pl.from_pandas(arrow_decimals(X)),
+}
+
+
+@quiet
+@pytest.mark.parametrize("name", SAME_NUMBERS)
+def test_signals_do_not_depend_on_the_type_that_numbers_come_in(name):
+    signals = []
+    for convert in (lambda X: X, SAME_NUMBERS[name]):
+        X, y = sizes(convert)
+        falcon = FalconDiscover(FrozenEstimator(Reader().fit(None, y)), **FAST)
+        falcon.fit(X[:110], y[:110])
+        signals.append(falcon.transform(X[110:]).reset_index(drop=True))
+        if "decimal" in name:
+            reference = falcon._reference
+            layout, data = frames.rows_stored(reference.encoded)
+            falcon._reference = replace(reference, encoded=frames.rows_restored(layout, data))
+            signals.append(falcon.transform(X[110:]).reset_index(drop=True))
+    for other in signals[1:]:
+        pd.testing.assert_frame_equal(other, signals[0], check_exact=True)
+
+
+@quiet
+@pytest.mark.parametrize("name", ["int64", "Int64", "object", "uint8"])
+def test_whole_numbers_mix_like_others(name):
+    signals = []
+    for dtype in (float, name):
+        X, y = sizes(lambda X: X.assign(a=2 * X["a"] + 6, b=X["b"].fillna(0)))
+        X = X.astype({"a": dtype, "b": dtype})
+        falcon = FalconDiscover(FrozenEstimator(Reader().fit(None, y)), **FAST)
+        signals.append(falcon.fit(X[:110], y[:110]).transform(X[110:]))
+    pd.testing.assert_frame_equal(*signals, check_exact=True)

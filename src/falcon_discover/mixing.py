@@ -12,7 +12,7 @@ when `lambda` exceeds a uniform number drawn from a hash of row, neighbour and c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,15 @@ from sklearn.pipeline import Pipeline
 
 from falcon_discover.exceptions import InputError
 from falcon_discover.predicting import positive_class, proba
-from falcon_discover.tables import FloatArray, IntArray, Table, shown, take_rows
+from falcon_discover.tables import (
+    FloatArray,
+    IntArray,
+    Kind,
+    Table,
+    kinds_of,
+    shown,
+    take_rows,
+)
 from falcon_discover.view import TransformedView
 
 UInt64Array = npt.NDArray[np.uint64]
@@ -155,6 +163,7 @@ def stacked_mixes(
     row_hashes: UInt64Array,
     neighbour_hashes: UInt64Array,
     seed: int,
+    kinds: Mapping[str, Kind] | None = None,
 ) -> Any:
     """Return every mix of every row with every of its neighbours as one stack.
 
@@ -165,6 +174,8 @@ def stacked_mixes(
     mix : the lambdas
     row_hashes, neighbour_hashes : content hashes, of lengths n and n * m
     seed : seed of the draws for values that cannot be mixed
+    kinds : the columns' kinds, for rows in a table or an array of objects; without them, those of
+        the neighbours
 
     Returns
     -------
@@ -178,9 +189,9 @@ def stacked_mixes(
         left = sp.csr_array(rows)[pairs // m]
         step = (sp.csr_array(neighbours)[pairs] - left).multiply(np.tile(lambdas, n * m)[:, None])
         return sp.csr_array(left + step)
-    if isinstance(rows, np.ndarray) and rows.dtype != object:
+    if isinstance(rows, np.ndarray) and rows.dtype.kind in "biuf":
         return _mix_array(rows, neighbours, lambdas, switch)
-    return _mix_frame(rows, neighbours, lambdas, switch)
+    return _mix_frame(rows, neighbours, lambdas, switch, kinds or kinds_of(neighbours))
 
 
 def _mix_array(
@@ -221,13 +232,13 @@ def _switch_missing(
     return np.where(one_sided, np.where(moved, right, left), mixed)
 
 
-def _mix_frame(rows: Any, neighbours: Any, lambdas: FloatArray, switch: _Switch) -> Any:
+def _mix_frame(
+    rows: Any, neighbours: Any, lambdas: FloatArray, switch: _Switch, kinds: Mapping[str, Kind]
+) -> Any:
     """Mix tables column by column; columns keep their library and, if not numbers, their type."""
     if isinstance(rows, np.ndarray):
-        names = [f"x{i}" for i in range(rows.shape[1])]
-        left = pd.DataFrame(rows, columns=names).infer_objects()
-        right = pd.DataFrame(neighbours, columns=names).infer_objects()
-        mixed = _mix_frame(left, right, lambdas, switch)
+        left, right = (pd.DataFrame(part, columns=list(kinds)) for part in (rows, neighbours))
+        mixed = _mix_frame(left.infer_objects(), right.infer_objects(), lambdas, switch, kinds)
         return mixed.to_numpy(dtype=object)
     per_row = len(switch.weights) // max(len(rows), 1)
     pairs = np.arange(len(switch.weights))
@@ -236,7 +247,8 @@ def _mix_frame(rows: Any, neighbours: Any, lambdas: FloatArray, switch: _Switch)
     columns = []
     for position, (a, b) in enumerate(zip(left.iter_columns(), right.iter_columns(), strict=True)):
         a, b, name = _reindexed(a), _reindexed(b), a.name
-        if a.dtype.is_numeric() and b.dtype.is_numeric():
+        # Spans of time keep their type.
+        if kinds[str(name)] == "numeric" and not isinstance(a.dtype, nw.Duration):
             here, there = _numbers(a), _numbers(b)
             values = here + switch.weights * (there - here)
             if np.isnan(values).any():
@@ -255,7 +267,8 @@ def _mix_frame(rows: Any, neighbours: Any, lambdas: FloatArray, switch: _Switch)
 
 
 def _numbers(column: Any) -> FloatArray:
-    return Table.from_input(column.to_frame().to_native()).frame.iloc[:, 0].to_numpy(np.float64)
+    table = Table.from_input(column.to_frame().to_native(), {str(column.name): "numeric"})
+    return table.frame.iloc[:, 0].to_numpy(np.float64)
 
 
 def _reindexed(column: Any) -> Any:

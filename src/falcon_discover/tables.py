@@ -75,6 +75,18 @@ class Table:
         return hashes
 
 
+def kinds_of(X: Any) -> dict[str, Kind]:
+    """Return the kind of each column of a table.
+
+    Examples
+    --------
+    >>> kinds_of(pd.DataFrame({"age": [31, None], "job": ["clerk", None]}))
+    {'age': 'numeric', 'job': 'categorical'}
+    """
+    _, frame, _ = _as_pandas(X)
+    return {name: _kind_of(frame.iloc[:, i]) for i, name in enumerate(frame.columns)}
+
+
 def take_rows(X: Any, rows: IntArray | slice) -> Any:
     """Return rows of an array, sparse matrix or data frame without changing its type."""
     if isinstance(X, pd.DataFrame):
@@ -97,6 +109,7 @@ def _as_pandas(X: Any) -> tuple[Any, pd.DataFrame, pd.Index]:
     """Return the table as models get it, as a pandas frame, and its row labels."""
     if isinstance(X, pd.DataFrame):
         _check_names(X.columns)
+        X = _native_order(X)
     eager = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
         raise InputError("X is a lazy frame, whose rows are not there yet: call collect() on it.")
@@ -115,6 +128,16 @@ def _as_pandas(X: Any) -> tuple[Any, pd.DataFrame, pd.Index]:
             f"X has 0 sample(s) (shape={frame.shape}) while a minimum of 1 is required."
         )
     return X, frame.set_axis(names, axis=1), frame.index
+
+
+def _native_order(X: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with its numbers in this machine's byte order, which pandas needs."""
+    foreign = {
+        name: dtype.newbyteorder("=")
+        for name, dtype in X.dtypes.items()
+        if isinstance(dtype, np.dtype) and not dtype.isnative
+    }
+    return X.astype(foreign) if foreign else X
 
 
 def _check_names(columns: pd.Index) -> None:

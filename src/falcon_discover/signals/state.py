@@ -278,6 +278,7 @@ class Measure:
                 hashes[rows],
                 others[rows].ravel(),
                 self.seed,
+                reference.encoded_kinds,
             )
             scores[rows] = reference.probe.predict(
                 mixes,
