@@ -297,3 +297,41 @@ def test_whole_numbers_mix_like_others(name):
         falcon = FalconDiscover(FrozenEstimator(Reader().fit(None, y)), **FAST)
         signals.append(falcon.fit(X[:110], y[:110]).transform(X[110:]))
     pd.testing.assert_frame_equal(*signals, check_exact=True)
+
+
+@quiet
+@pytest.mark.parametrize("estimator", ["logistic_regression", LogisticRegression()])
+@pytest.mark.parametrize("library", [lambda X: X, pl.from_pandas], ids=["pandas", "polars"])
+@pytest.mark.parametrize("fitted_with_names", [True, False])
+def test_rows_without_names_are_taken_by_position(rows, estimator, library, fitted_with_names):
+    X, y = rows
+    named, bare = library(X), X.to_numpy()
+    fitted_on, other = (named, bare) if fitted_with_names else (bare, named)
+    falcon = FalconDiscover(estimator, **FAST).fit(fitted_on[:100], y[:100])
+    for ask in ("predict_proba", "predict", "transform", "score_samples", "review"):
+        wanted = getattr(falcon, ask)(fitted_on[100:])
+        with pytest.warns(UserWarning, match="feature names"):
+            found = getattr(falcon, ask)(other[100:])
+        np.testing.assert_array_equal(np.asarray(found), np.asarray(wanted))
+    with pytest.warns(UserWarning, match="feature names"):
+        found = falcon.examine(other[100:], y[100:])
+    assert str(found.evaluate()) == str(falcon.examine(fitted_on[100:], y[100:]).evaluate())
+
+
+@quiet
+def test_validation_rows_without_names_are_taken_by_position(rows):
+    X, y = rows
+    falcon = FalconDiscover(LogisticRegression(), ranker="learned", tau=0.6, random_state=0)
+    wanted = falcon.fit(X[:100], y[:100], X_cal=X[100:], y_cal=y[100:]).score_samples()
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        falcon.fit(X[:100], y[:100], X_cal=X[100:].to_numpy(), y_cal=y[100:])
+    np.testing.assert_array_equal(falcon.score_samples(), wanted)
+
+
+@quiet
+def test_rows_without_names_are_fine_where_names_are_numbers(rows):
+    X, y = rows
+    X = X.set_axis([0, 1], axis=1)
+    falcon = FalconDiscover(LogisticRegression(), **FAST).fit(X[:100], y[:100])
+    found = falcon.transform(X[100:].to_numpy())
+    np.testing.assert_array_equal(found, falcon.transform(X[100:]))

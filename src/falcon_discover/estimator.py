@@ -39,7 +39,7 @@ from falcon_discover.rankers.training import LabelledState, TrainingRows, check_
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.state import SIGNALS, Measure, State
-from falcon_discover.tables import FloatArray, IntArray, Labels, Table
+from falcon_discover.tables import FloatArray, IntArray, Labels, Table, array_names, named_like
 
 # Two rows closer than this are the same row (float32 coordinates).
 DUPLICATE_DISTANCE = 1e-6
@@ -293,8 +293,21 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
 
     def _table(self, X: Any, *, reset: bool) -> Table:
         table = Table.from_input(X, None if reset else self._kinds)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        return table
+        validate_data(self, table.native, reset=reset, skip_check_array=True)
+        if reset:
+            return table
+        return self._as_fitted(table, getattr(self._reference, "encoded", None))
+
+    def _as_fitted(self, table: Table, like: Any) -> Table:
+        """Return rows with the column names of the fit, or with none; validation has warned."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None and list(table.kinds) != array_names(len(table.kinds)):
+            # Names that are not texts, which scikit-learn does not keep.
+            if not hasattr(like, "columns"):
+                return table
+            names = like.columns
+        names = None if names is None else list(names)
+        return replace(table, native=named_like(table.native, names, like))
 
     def _calibration_input(
         self, X_cal: Any, y_cal: Any, table: Table, labels: Labels
@@ -304,7 +317,7 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
         if X_cal is None or y_cal is None:
             raise InputError("X_cal and y_cal belong together: give both or neither.")
         validate_data(self, X_cal, reset=False, skip_check_array=True)
-        rows = Table.from_input(X_cal, table.kinds)
+        rows = self._as_fitted(Table.from_input(X_cal, table.kinds), table.native)
         known = Labels.from_input(y_cal, labels.classes)
         check_lengths(rows, known, "X_cal", "y_cal")
         return rows, known

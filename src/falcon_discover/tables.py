@@ -48,8 +48,13 @@ class Table:
 
     @classmethod
     def from_input(cls, X: Any, kinds: Mapping[str, Kind] | None = None) -> Table:
-        """Read a table; with `kinds` of an earlier one, hold it to the same kinds."""
+        """Read a table; with `kinds` of an earlier one, hold it to the same kinds.
+
+        Where only one of the two tables has names, columns are taken by position.
+        """
         native, frame, index = _as_pandas(X)
+        if kinds is not None and len(kinds) == frame.shape[1] and not {*kinds} <= {*frame.columns}:
+            frame = frame.set_axis(list(kinds), axis=1)
         columns: dict[str, npt.NDArray[Any]] = {}
         found: dict[str, Kind] = {}
         for position, name in enumerate(frame.columns):
@@ -87,6 +92,30 @@ def kinds_of(X: Any) -> dict[str, Kind]:
     return {name: _kind_of(frame.iloc[:, i]) for i, name in enumerate(frame.columns)}
 
 
+def named_like(X: Any, names: list[Any] | None, like: Any) -> Any:
+    """Return rows with these column names, in the library of `like`, or without any.
+
+    Examples
+    --------
+    >>> named_like(np.array([[1, 2]]), ["a", "b"], like=None)
+       a  b
+    0  1  2
+    """
+    named = hasattr(X, "columns")
+    if names is None:
+        return nw.from_native(X, eager_only=True).to_numpy() if named else X
+    if named:
+        return X
+    if nw.dependencies.is_polars_dataframe(like):
+        return nw.from_numpy(X, names, backend="polars").to_native()
+    return pd.DataFrame(X, columns=names).infer_objects()
+
+
+def array_names(width: int) -> list[str]:
+    """Return the names that the columns of an array go by."""
+    return [f"x{i}" for i in range(width)]
+
+
 def take_rows(X: Any, rows: IntArray | slice) -> Any:
     """Return rows of an array, sparse matrix or data frame without changing its type."""
     if isinstance(X, pd.DataFrame):
@@ -115,7 +144,7 @@ def _as_pandas(X: Any) -> tuple[Any, pd.DataFrame, pd.Index]:
         raise InputError("X is a lazy frame, whose rows are not there yet: call collect() on it.")
     if not isinstance(eager, nw.DataFrame):
         array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
-        frame = pd.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])])
+        frame = pd.DataFrame(array, columns=array_names(array.shape[1]))
         return array, frame.infer_objects(), frame.index
     frame = X if isinstance(X, pd.DataFrame) else eager.to_pandas()
     names = [str(name) for name in frame.columns]
