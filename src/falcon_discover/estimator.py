@@ -22,8 +22,12 @@ from falcon_discover.checks import (
     allows_gaps,
     check_lengths,
     check_parameters,
+    check_same_rows,
+    neighbour_count,
     resolved_seed,
     warn_few_rows,
+    warn_own_decisions,
+    warn_target_among_columns,
 )
 from falcon_discover.crossfit import (
     CrossFit,
@@ -52,9 +56,10 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
     ----------
     estimator : classifier, FrozenEstimator or None
         An unfitted scikit-learn compatible classifier or Pipeline is cross-fitted and
-        refitted. `FrozenEstimator(model)` is taken as it is; the rows given to `fit` must then
-        be rows the model was not trained on. A name is a backbone of the library. None tries
-        the whole library and keeps the best by out-of-fold AUROC.
+        refitted; so is a fitted one, with a warning. `FrozenEstimator(model)` is taken as it
+        is; the rows given to `fit` must then be rows the model was not trained on. A name is a
+        backbone of the library. None tries the whole library and keeps the best by
+        out-of-fold AUROC.
     tau : float, default 0.90
         Confidence from which a wrong prediction counts as a confident error.
     ranker : str or ranker, default "auto"
@@ -134,12 +139,17 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
 
         Parameters
         ----------
-        X, y : table and two-class labels; held-out rows when the estimator is frozen
+        X, y : table and two-class labels, matched by position; held-out rows when the estimator is
+            frozen. Pandas objects with the same row labels in another order are refused
         X_cal, y_cal : further labelled rows, for rankers that learn from validation rows
         """
         check_parameters(
             tau=self.tau,
             mix=self.mix,
+            cv=self.cv,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
             n_neighbors=self.n_neighbors,
             n_mix_neighbors=self.n_mix_neighbors,
             n_regions=self.n_regions,
@@ -151,15 +161,22 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
         table = self._table(X, reset=True)
         labels = Labels.from_input(y)
         check_lengths(table, labels, "X", "y")
+        check_same_rows(X, y)
         calibration = self._calibration_input(X_cal, y_cal, table, labels)
         self.classes_ = labels.classes
         seed = resolved_seed(self.random_state)
-        measure = Measure(self.n_neighbors, self.n_mix_neighbors, tuple(self.mix), seed)
+        measure = Measure(
+            neighbour_count(self.n_neighbors, len(table)),
+            neighbour_count(self.n_mix_neighbors, len(table)),
+            tuple(self.mix),
+            seed,
+        )
         opinions_seed = seed if getattr(ranker, "wants_opinions", False) else None
         with self._at_work():
             folds = make_folds(self.cv, labels, seed)
             warn_few_rows(folds, self.n_neighbors)
             base = self._base_model(table, labels, folds, seed)
+            warn_own_decisions(base.differing, len(table))
             state = measure.cross_fitted_state(
                 table,
                 labels.codes,
@@ -182,6 +199,7 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
             )
             state = replace(state, features=reference.coordinates)
             reference.view.warn_odd_columns(table)
+            warn_target_among_columns(table, labels)
             validation, cal_table = None, None
             if calibration is not None:
                 cal_table, cal_labels = calibration
@@ -204,12 +222,22 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
         self.regions_ = self.discovery_.regions
         self._measure, self._reference = measure, reference
         self._probe, self._kinds = base.probe, table.kinds
+        self._decides_otherwise = base.differing > 0
         return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> pd.DataFrame:
+        """Fit, and return the ten signals of the rows of the fit, each measured out-of-fold.
+
+        As with scikit-learn's `TargetEncoder`, this is not `fit(X, y).transform(X)`: there each
+        row would find itself among the rows it is compared with, and the next step of a Pipeline
+        would learn to trust such signals too much.
+        """
+        return self.fit(X, y, **fit_params).discovery_.frame()
 
     def transform(self, X: Any) -> pd.DataFrame:
         """Return the ten signals of new rows.
 
-        For the rows given to `fit`, whose signals must be cross-fitted, see
+        For the rows given to `fit`, whose signals must be cross-fitted, see `fit_transform` and
         `discovery_.frame()`.
         """
         table = self._new_rows(X)
@@ -249,8 +277,13 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
         if y is not None:
             labels = Labels.from_input(y, self.classes_)
             check_lengths(table, labels, "X", "y")
+            check_same_rows(X, y)
             codes = labels.codes
-        return self.discovery_.of_new_rows(table, self._state(table), codes)
+        state = self._state(table)
+        if getattr(self, "_decides_otherwise", False):
+            differing = self._probe.differing(self._probe.encode(table), state.p)
+            warn_own_decisions(differing, len(table))
+        return self.discovery_.of_new_rows(table, state, codes)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the base model's probabilities, unchanged, in the order of `classes_`."""
@@ -320,6 +353,7 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
         rows = self._as_fitted(Table.from_input(X_cal, table.kinds), table.native)
         known = Labels.from_input(y_cal, labels.classes)
         check_lengths(rows, known, "X_cal", "y_cal")
+        check_same_rows(X_cal, y_cal, "X_cal", "y_cal")
         return rows, known
 
     def _new_rows(self, X: Any, *, warn: bool = True) -> Table:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover import metrics
+from falcon_discover.exceptions import check_numbers
 from falcon_discover.inference import auroc_interval, share_interval
 from falcon_discover.signals.state import State
 from falcon_discover.tables import BoolArray, FloatArray
@@ -122,6 +123,10 @@ def evaluate(
     scores : returns the suspicion of the rows for a ranker's name and a threshold
     rankers : names, the one under evaluation first
     """
+    must = "give shares of the rows, above 0 and up to 1"
+    check_numbers("budgets", budgets, lambda share: 0 < share <= 1, must)
+    must = "give confidences between 0.5 and 1"
+    check_numbers("taus", taus, lambda level: 0.5 <= level <= 1, must, at_least=0)
     taus = sorted({*taus, tau})
     captures, rankings, severity = [], [], []
     for threshold in taus:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import InvalidOperation
 from typing import Any, Literal
 
 import narwhals as nw
@@ -26,6 +27,8 @@ BoolArray = npt.NDArray[np.bool_]
 
 # Spread of a transformed column below which it is almost constant: a 0/1 column with 1 % ones.
 MIN_SPREAD = 0.1
+# Squares of larger numbers, and so variances and distances, leave double precision.
+LARGEST = 1e150
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,8 @@ def telling_columns(coordinates: npt.NDArray[np.float32]) -> IntArray:
 
 def _as_pandas(X: Any) -> tuple[Any, pd.DataFrame, pd.Index]:
     """Return the table as models get it, as a pandas frame, and its row labels."""
+    if nw.dependencies.is_pyarrow_table(X):
+        X = X.to_pandas()
     if isinstance(X, pd.DataFrame):
         _check_names(X.columns)
         X = _native_order(X)
@@ -143,7 +148,10 @@ def _as_pandas(X: Any) -> tuple[Any, pd.DataFrame, pd.Index]:
     if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
         raise InputError("X is a lazy frame, whose rows are not there yet: call collect() on it.")
     if not isinstance(eager, nw.DataFrame):
-        array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
+        try:
+            array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
+        except (TypeError, ValueError) as error:
+            raise InputError(str(error)) from error
         frame = pd.DataFrame(array, columns=array_names(array.shape[1]))
         return array, frame.infer_objects(), frame.index
     frame = X if isinstance(X, pd.DataFrame) else eager.to_pandas()
@@ -170,6 +178,11 @@ def _native_order(X: pd.DataFrame) -> pd.DataFrame:
 
 
 def _check_names(columns: pd.Index) -> None:
+    if columns.nlevels > 1:
+        raise InputError(
+            f"X has column names of {columns.nlevels} levels: make one name of each, such as "
+            "X.columns.map('_'.join)."
+        )
     names = columns.astype(str)
     if names.has_duplicates:
         repeated = names[names.duplicated()][0]
@@ -178,6 +191,8 @@ def _check_names(columns: pd.Index) -> None:
 
 def _kind_of(column: pd.Series) -> Kind:
     dtype = column.dtype
+    if pd.api.types.is_complex_dtype(dtype):
+        raise _complex(column)
     if isinstance(dtype, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(dtype):
         return "categorical"
     if pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_timedelta64_dtype(dtype):
@@ -185,6 +200,8 @@ def _kind_of(column: pd.Series) -> Kind:
     if pd.api.types.is_datetime64_any_dtype(dtype):
         return "datetime"
     inferred = pd.api.types.infer_dtype(column, skipna=True)
+    if inferred == "complex":
+        raise _complex(column)
     if inferred in {"integer", "floating", "mixed-integer-float", "decimal", "empty"}:
         return "numeric"
     if inferred in {"date", "datetime", "datetime64"}:
@@ -192,11 +209,18 @@ def _kind_of(column: pd.Series) -> Kind:
     return "categorical"
 
 
+def _complex(column: pd.Series) -> InputError:
+    return InputError(
+        f"column {column.name!r} holds complex numbers: give their real and imaginary parts as two "
+        "columns."
+    )
+
+
 def _canonical(column: pd.Series, name: str, kind: Kind, *, fixed: bool) -> npt.NDArray[Any]:
     if kind == "categorical":
         try:
             return _as_text(column)
-        except TypeError as error:
+        except (TypeError, NotImplementedError) as error:
             raise InputError(
                 f"column {name!r} holds values that are neither numbers, texts nor dates "
                 f"({error}): turn it into columns of those, or leave it out."
@@ -205,15 +229,18 @@ def _canonical(column: pd.Series, name: str, kind: Kind, *, fixed: bool) -> npt.
         if kind == "datetime":
             return _as_seconds(column)
         values = _as_float(column)
-    except (TypeError, ValueError) as error:
-        was = f"was {kind} when fitted and" if fixed else ""
+    except (TypeError, ValueError, ArithmeticError) as error:
+        was = f" was {kind} when fitted and" if fixed else ""
+        why = type(error).__name__ if isinstance(error, InvalidOperation) else error
         raise InputError(
-            f"column {name!r} {was} holds a value that is not a {kind} value ({error})."
+            f"column {name!r}{was} holds a value that is not a {kind} value ({why})."
         ) from error
-    infinite = int(np.isinf(values).sum())
-    if infinite:
+    large = np.abs(values) > LARGEST
+    if large.any():
+        infinite = int(np.isinf(values).sum())
+        what = "infinity" if infinite else f"{values[large][0]:g}, too large a number,"
         raise InputError(
-            f"column {name!r} contains infinity in {infinite} row(s): "
+            f"column {name!r} contains {what} in {infinite or int(large.sum())} row(s): "
             "replace it by a number or by a missing value."
         )
     return values
@@ -237,8 +264,21 @@ def _as_seconds(column: pd.Series) -> FloatArray:
 def _as_text(column: pd.Series) -> npt.NDArray[np.object_]:
     """Return values as `str` and missing ones as NaN, so every library's text agrees."""
     codes, values = pd.factorize(column)
-    names = np.array([*(str(value) for value in values), np.nan], dtype=object)
-    return names[codes]
+    texts = [str(value) for value in values]
+    _check_text(texts, f"column {column.name!r}")
+    return np.array([*texts, np.nan], dtype=object)[codes]
+
+
+def _check_text(texts: list[str], what: str) -> None:
+    """Raise if a text has half a character in it, which cannot be written or compared."""
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        broken = next(text for text in texts if text.encode(errors="ignore").decode() != text)
+        raise InputError(
+            f"{what} holds {broken!a}, which is not valid text: it was read with the wrong "
+            "encoding; read it again, or replace what cannot be encoded."
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -270,7 +310,10 @@ class Labels:
             raise InputError(
                 "y is None: labels are required, requires y to be passed, but the target y is None."
             )
-        values = column_or_1d(_label_array(y), warn=True)
+        try:
+            values = _plain_labels(column_or_1d(_label_array(y), warn=True))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"y cannot be read as labels, one for each row: {error}") from error
         _check_complete(values)
         if classes is not None:
             known = np.asarray(classes)
@@ -302,6 +345,13 @@ def _label_array(y: Any) -> npt.NDArray[Any]:
     return check_array(y, dtype=None, ensure_2d=False, ensure_all_finite=False, input_name="y")
 
 
+def _plain_labels(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return booleans and numbers that came as objects in their own type."""
+    kinds: dict[str, type] = {"boolean": bool, "integer": int, "floating": float, "decimal": float}
+    kind = pd.api.types.infer_dtype(values, skipna=False) if values.dtype == object else ""
+    return values.astype(kinds[kind]) if kind in kinds else values
+
+
 def _check_complete(values: npt.NDArray[Any]) -> None:
     missing = np.flatnonzero(pd.isna(values))
     if len(missing):
@@ -321,7 +371,12 @@ def _two_classes(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         raise InputError(
             "y mixes labels of different types, which have no order: use one type."
         ) from error
-    check_classification_targets(values)
+    if len(known) == 2 and known.dtype.kind in "biuf":
+        return known
+    try:
+        check_classification_targets(values)
+    except (TypeError, ValueError) as error:
+        raise InputError(str(error)) from error
     if len(known) == 1:
         raise InputError(
             f"y has one class only ({shown(known[0])}): confident errors can be found only "
