@@ -5,6 +5,7 @@ from __future__ import annotations
 import decimal
 from dataclasses import replace
 
+import lightgbm
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,13 +13,18 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 import sklearn
+import xgboost
+from catboost import CatBoostClassifier, CatBoostRegressor
+from lightgbm import LGBMClassifier
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import SVC
 
-from falcon_discover import FalconDiscover, InputError, discover
+from falcon_discover import DataWarning, FalconDiscover, InputError, datasets, discover
 from falcon_discover.baselines.failure import failure_scores
 from falcon_discover.persistence import frames
 from falcon_discover.tables import Table
@@ -335,3 +341,139 @@ def test_rows_without_names_are_fine_where_names_are_numbers(rows):
     falcon = FalconDiscover(LogisticRegression(), **FAST).fit(X[:100], y[:100])
     found = falcon.transform(X[100:].to_numpy())
     np.testing.assert_array_equal(found, falcon.transform(X[100:]))
+
+
+SMALL = {
+    "linear": LogisticRegression(),
+    "pipeline": make_pipeline(StandardScaler(), LogisticRegression()),
+    "search": GridSearchCV(LogisticRegression(), {"C": [1.0]}, cv=2),
+    "xgboost": xgboost.XGBClassifier(n_estimators=3),
+    "lightgbm": LGBMClassifier(n_estimators=3, verbosity=-1),
+    "catboost": CatBoostClassifier(iterations=3, verbose=0, allow_writing_files=False),
+    "catboost in a pipeline": make_pipeline(
+        StandardScaler(), CatBoostClassifier(iterations=3, verbose=0, allow_writing_files=False)
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*confident errors")
+@pytest.mark.parametrize("name", SMALL)
+def test_a_fitted_model_that_is_not_frozen_is_fitted_again_and_that_is_said(rows, name):
+    X, y = rows
+    X, y = X.to_numpy()[:90], y[:90]
+    model = SMALL[name].__class__(**SMALL[name].get_params(deep=False))
+    falcon = FalconDiscover(model, **FAST).fit(X, y)
+    # The copies were fitted, the model was not: no warning until it is.
+    fitted = model.fit(X[:50], y[:50])
+    with pytest.warns(DataWarning, match=r"is fitted already: .* pass FrozenEstimator\(model\)"):
+        again = FalconDiscover(fitted, **FAST).fit(X, y)
+    np.testing.assert_array_equal(again.score_samples(), falcon.score_samples())
+
+
+@pytest.mark.filterwarnings("ignore:.*confident errors")
+def test_models_that_are_always_fitted_bring_no_such_warning():
+    planted = datasets.make_planted(120, random_state=0)
+    FalconDiscover(planted.model, **FAST).fit(planted.X, planted.y)
+    FalconDiscover(FrozenEstimator(planted.model), **FAST).fit(planted.X, planted.y)
+
+
+@pytest.mark.filterwarnings("ignore:.*confident errors")
+@pytest.mark.parametrize("frozen", [True, False])
+@pytest.mark.parametrize("in_pipeline", [True, False])
+def test_decisions_at_another_threshold_are_counted(rows, frozen, in_pipeline):
+    X, y = rows
+    labels = np.where(y, "yes", "no")
+    threshold = FixedThresholdClassifier(LogisticRegression(), threshold=0.8, pos_label="yes")
+    model = make_pipeline(StandardScaler(), threshold) if in_pipeline else threshold
+    if frozen:
+        model = FrozenEstimator(model.fit(X, labels))
+    falcon = FalconDiscover(model, **FAST)
+    with pytest.warns(DataWarning, match="own predict differs from 'p >= 0.5'") as told:
+        falcon.fit(X, labels)
+    p = falcon.discovery_.state.p
+    between = int(((p >= 0.5) & (p < 0.8)).sum())
+    assert f"in {between} of 160 rows: the audit speaks of decisions at 0.5" in str(told[0].message)
+    new = X[:40] + 0.05
+    p = falcon.predict_proba(new)[:, 1]
+    between = int(((p >= 0.5) & (p < 0.8)).sum())
+    with pytest.warns(DataWarning, match=f"in {between} of 40 rows"):
+        falcon.review(new)
+
+
+class Half(Curve):
+    """Sure of nothing in half of the rows, where it takes the first class."""
+
+    def predict_proba(self, X):
+        proba = super().predict_proba(X)
+        return np.where(np.asarray(X)[:, [1]] > 0, 0.5, proba)
+
+    def predict(self, X):
+        return self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(int)]
+
+
+class Silent(Curve):
+    def predict(self, X):
+        raise RuntimeError("this model does not decide")
+
+
+class Wordy(Curve):
+    def predict(self, X):
+        return np.where(self.predict_proba(X)[:, 1] > 0.9, "true", "false")
+
+
+@pytest.mark.filterwarnings("ignore:.*confident errors")
+@pytest.mark.parametrize("model", [Half(), Silent(), Wordy(), LogisticRegression()])
+def test_ties_and_decisions_in_other_words_are_not_counted(rows, model):
+    X, y = rows
+    FalconDiscover(FrozenEstimator(model.fit(X, y)), **FAST).fit(X, y).review(X[:9] + 0.1)
+
+
+def native_booster(X, y):
+    return xgboost.train({"objective": "binary:logistic"}, xgboost.DMatrix(X, y), 2)
+
+
+def light_booster(X, y):
+    data = lightgbm.Dataset(X, y)
+    return lightgbm.train({"objective": "binary", "verbosity": -1}, data, num_boost_round=2)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (
+            native_booster,
+            r"xgboost.Booster .*XGBClassifier\(\).load_model\(path\), or .*discover",
+        ),
+        (
+            light_booster,
+            r"lightgbm.Booster has no .*: give its probabilities to discover",
+        ),
+        (LinearRegression().fit, r"LinearRegression is a regressor .* discover\(X, y, proba\)"),
+        (
+            CatBoostRegressor(iterations=2, verbose=0, allow_writing_files=False).fit,
+            "CatBoostRegressor is a regressor",
+        ),
+        (SVC().fit, "SVC has no predict_proba: wrap it in .*CalibratedClassifierCV"),
+    ],
+    ids=["xgboost", "lightgbm", "regressor", "catboost regressor", "svc"],
+)
+@quiet
+def test_what_has_no_probabilities_is_told_a_way_that_works(rows, make, sentence):
+    X, y = rows
+    model = make(X.to_numpy(), y)
+    for given in (model, FrozenEstimator(model)):
+        with pytest.raises(InputError, match=sentence):
+            FalconDiscover(given, **FAST).fit(X.to_numpy(), y)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "sentence"),
+    [
+        (LogisticRegression, r"estimator is the class LogisticRegression: give an instance"),
+        (3, "estimator is a int: give a classifier, FrozenEstimator"),
+        ([LogisticRegression()], "estimator is a list: give a classifier"),
+    ],
+)
+def test_what_is_no_model(rows, estimator, sentence):
+    with pytest.raises(InputError, match=sentence):
+        FalconDiscover(estimator).fit(*rows)

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from falcon_discover import backbones, notices, progress
 from falcon_discover.exceptions import InputError
 from falcon_discover.interrupts import interrupt_after
-from falcon_discover.mixing import Probe, check_fittable, probe
+from falcon_discover.mixing import Probe, probe
 from falcon_discover.shelf import Shelf
 from falcon_discover.tables import FloatArray, IntArray, Labels, Table, shown, take_rows
 from falcon_discover.threads import one_blas_thread
@@ -108,7 +108,6 @@ def _no_folds(cv: Any, error: Exception) -> str:
 
 def cross_fit(estimator: Any, table: Table, labels: Labels, folds: Folds) -> CrossFit:
     """Cross-fit a user's unfitted classifier or Pipeline on the table as it was given."""
-    check_fittable(estimator)
     name = type(estimator).__name__
     targets = labels.classes[labels.codes]
     if type_of_target(targets) == "continuous":

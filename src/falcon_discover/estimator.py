@@ -39,6 +39,7 @@ from falcon_discover.crossfit import (
 from falcon_discover.discovery import Discovery, signal_frame
 from falcon_discover.exceptions import InputError
 from falcon_discover.persistence import Savable
+from falcon_discover.predicting import check_fittable
 from falcon_discover.rankers.training import LabelledState, TrainingRows, check_labels
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.reference import Reference
@@ -154,6 +155,8 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
             n_mix_neighbors=self.n_mix_neighbors,
             n_regions=self.n_regions,
         )
+        if not self._is_library and not isinstance(self.estimator, FrozenEstimator):
+            check_fittable(self.estimator)
         # Fitting may take minutes: what can be wrong with the ranker is said before.
         spec = rankers.specified(self.ranker, self.severity)
         ranker = rankers.make(spec)

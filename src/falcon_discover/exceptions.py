@@ -42,11 +42,11 @@ def _is_number(value: Any) -> bool:
 
 def _shown(value: Any) -> str:
     """Return a short value as it would be typed, and the type of any other."""
+    if isinstance(value, bool | str | None):
+        return f"{value!r}"
     if _is_number(value):
         return f"{value}"
-    if value is None or isinstance(value, bool | str):
-        return f"{value!r}"
-    if isinstance(value, list | tuple) and "a " not in [_shown(part)[:2] for part in value]:
+    if isinstance(value, list | tuple) and all(isinstance(v, Real | str | None) for v in value):
         return f"{value!r}"
     return f"a {type(value).__name__}"
 

@@ -21,12 +21,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
-from sklearn.base import is_classifier, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from falcon_discover.exceptions import InputError
-from falcon_discover.predicting import positive_class, proba
+from falcon_discover.predicting import no_probabilities, positive_class, proba
 from falcon_discover.settings import PAPER
 from falcon_discover.tables import (
     FloatArray,
@@ -129,7 +128,7 @@ def probe(model: Any, positive: Any) -> Probe:
     while isinstance(model, FrozenEstimator):
         model = model.estimator
     if not hasattr(model, "predict_proba"):
-        raise InputError(_no_probabilities(model))
+        raise InputError(no_probabilities(model))
     column = _positive_column(model, positive)
     if not isinstance(model, Pipeline) or len(model.steps) == 1:
         return Probe(model, column)
@@ -164,56 +163,6 @@ def _mixable(rows: Any, n_rows: int, step: str) -> Any:
             "give its columns different names."
         )
     return rows
-
-
-def check_fittable(estimator: Any) -> None:
-    """Raise if this is nothing that could be fitted and then asked for probabilities."""
-    name = getattr(estimator, "__name__", type(estimator).__name__)
-    if isinstance(estimator, type):
-        raise InputError(f"estimator is the class {name}: give an instance of it, {name}().")
-    has_proba = hasattr(estimator, "predict_proba")
-    if not has_proba and (_is_booster(estimator) or is_regressor(estimator)):
-        raise InputError(_no_probabilities(estimator))
-    if hasattr(estimator, "fit") and hasattr(estimator, "get_params"):
-        return
-    if has_proba:
-        raise InputError(
-            f"{name} is not a scikit-learn classifier that could be fitted again: pass "
-            "FrozenEstimator(model) to audit it as it is."
-        )
-    raise InputError(
-        f"estimator is a {name}: give a classifier, FrozenEstimator(model), the name of a library "
-        "model, or None."
-    )
-
-
-def _no_probabilities(model: Any) -> str:
-    """Return what is missing, and the way that leads on for this kind of model."""
-    kind = type(model)
-    if _is_booster(model):
-        way = "give its probabilities to discover(X, y, proba)"
-        if kind.__module__.startswith("xgboost"):
-            way = f"load it with XGBClassifier().load_model(path), or {way}"
-        return f"{kind.__module__.partition('.')[0]}.Booster has no predict_proba: {way}."
-    if is_regressor(model):
-        return (
-            f"{kind.__name__} is a regressor and has no predict_proba: if what it predicts are "
-            "probabilities, give them to discover(X, y, proba)."
-        )
-    if is_classifier(model) or hasattr(model, "decision_function"):
-        return (
-            f"{kind.__name__} has no predict_proba: wrap it in "
-            "sklearn.calibration.CalibratedClassifierCV to get probabilities."
-        )
-    return (
-        f"{kind.__name__} has no predict_proba: give the probabilities of its positive class to "
-        "discover(X, y, proba)."
-    )
-
-
-def _is_booster(model: Any) -> bool:
-    library = type(model).__module__.partition(".")[0]
-    return type(model).__name__ == "Booster" and library in ("xgboost", "lightgbm")
 
 
 def _positive_column(model: Any, positive: Any) -> int:

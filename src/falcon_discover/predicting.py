@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from joblib import effective_n_jobs
+from sklearn.base import is_classifier, is_regressor
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     HistGradientBoostingClassifier,
@@ -123,6 +124,64 @@ def _real_numbers(found: Any, source: str) -> npt.NDArray[np.float64]:
             f"({error}): give an array."
         ) from error
     raise InputError(f"{source} holds complex numbers: a probability is a real number.")
+
+
+def check_fittable(estimator: Any) -> None:
+    """Raise if this is nothing that could be fitted and then asked for probabilities."""
+    name = getattr(estimator, "__name__", type(estimator).__name__)
+    if isinstance(estimator, type):
+        raise InputError(f"estimator is the class {name}: give an instance of it, {name}().")
+    has_proba = hasattr(estimator, "predict_proba")
+    if not has_proba and (_is_booster(estimator) or _is(is_regressor, estimator)):
+        raise InputError(no_probabilities(estimator))
+    if hasattr(estimator, "fit") and hasattr(estimator, "get_params"):
+        return
+    if has_proba:
+        raise InputError(
+            f"{name} is not a scikit-learn classifier that could be fitted again: pass "
+            "FrozenEstimator(model) to audit it as it is."
+        )
+    raise InputError(
+        f"estimator is a {name}: give a classifier, FrozenEstimator(model), the name of a library "
+        "model, or None."
+    )
+
+
+def no_probabilities(model: Any) -> str:
+    """Return what is missing, and the way that leads on for this kind of model."""
+    kind = type(model)
+    if _is_booster(model):
+        way = "give its probabilities to discover(X, y, proba)"
+        if kind.__module__.startswith("xgboost"):
+            way = f"load it with XGBClassifier().load_model(path), or {way}"
+        return f"{kind.__module__.partition('.')[0]}.Booster has no predict_proba: {way}."
+    if _is(is_regressor, model):
+        return (
+            f"{kind.__name__} is a regressor and has no predict_proba: if what it predicts are "
+            "probabilities, give them to discover(X, y, proba)."
+        )
+    if _is(is_classifier, model) or hasattr(model, "decision_function"):
+        return (
+            f"{kind.__name__} has no predict_proba: wrap it in "
+            "sklearn.calibration.CalibratedClassifierCV to get probabilities."
+        )
+    return (
+        f"{kind.__name__} has no predict_proba: give the probabilities of its positive class to "
+        "discover(X, y, proba)."
+    )
+
+
+def _is(kind: Callable[[Any], bool], model: Any) -> bool:
+    try:
+        return kind(model)
+    except (AttributeError, TypeError):
+        # Not of scikit-learn's family.
+        return False
+
+
+def _is_booster(model: Any) -> bool:
+    library = type(model).__module__.partition(".")[0]
+    return type(model).__name__ == "Booster" and library in ("xgboost", "lightgbm")
 
 
 def _in_blocks(predict: Proba, rows: Any, threads: int) -> npt.NDArray[np.float64]:
