@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import builtins
+import decimal
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import sklearn
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 from sklearn.svm import LinearSVC
 
 from conftest import awkward_table
@@ -206,13 +209,31 @@ def test_learned_without_validation_rows(table):
         ({"n_neighbors": 0}, "n_neighbors is 0: it must be a whole number of at least 1"),
         ({"mix": (0.1, 1.5)}, r"mix is \(0.1, 1.5\): give weights between 0 and 1"),
         ({"cv": 1}, "cv is 1: cross-fitting needs at least 2 folds"),
+        ({"tau": "0.9"}, "tau is '0.9': a confidence lies"),
+        ({"tau": None}, "tau is None: a confidence lies"),
+        ({"n_neighbors": True}, "n_neighbors is True: it must be a whole number"),
+        ({"mix": 0.1}, "mix is 0.1: give weights"),
+        ({"mix": (0.1, "a")}, r"mix is \(0.1, 'a'\): give weights"),
+        ({"cv": "five"}, "cv is 'five': give a number of folds, a splitter"),
+        ({"cv": []}, r"cv cannot split the rows .* list of \(train, test\) pairs"),
+        ({"cv": GroupKFold(3)}, r"needs groups.*list\(GroupKFold\(5\).split\(X, y, groups\)\)"),
+        ({"cv": TimeSeriesSplit(3)}, "hold out every row exactly once.*order of time, KFold"),
+        ({"random_state": -1}, "random_state is -1: give a whole number from 0 to"),
+        ({"random_state": "a"}, "random_state is 'a': give a whole number"),
+        ({"n_jobs": "2"}, "n_jobs is '2': give a number of threads"),
+        ({"n_jobs": 0}, "n_jobs is 0: give a number of threads"),
+        ({"verbose": "loud"}, "verbose is 'loud': give 0, or 1"),
+        ({"severity": 3}, "severity is 3: choose one of"),
     ],
 )
 @quiet
 def test_bad_parameters(table, parameters, sentence):
     X, y = table
     with refused(sentence):
-        falcon(**parameters).fit(X, y)
+        FalconDiscover("logistic_regression", **({"random_state": 0} | parameters)).fit(X, y)
+    if not {"mix", "verbose"} & set(parameters):
+        with refused(sentence):
+            discover(X, y, np.linspace(0, 1, len(y)), **parameters)
 
 
 def test_an_unknown_backbone(table):
@@ -248,6 +269,47 @@ def test_a_frozen_model_with_other_labels():
 def test_bad_probabilities(table, proba, sentence):
     with refused(sentence):
         discover(*table, proba)
+
+
+@quiet
+@pytest.mark.parametrize(
+    "budget", ["0.2", None, True, [0.2], float("nan"), pd.DataFrame({"a": [1]})]
+)
+def test_bad_budgets(table, budget):
+    X, y = table
+    found = discover(X, y, np.linspace(0, 1, len(y)), ranker="confidence", random_state=0)
+    for ask in (found.review, found.missed_bound):
+        with refused("budget is .*: it must be a share of the rows, above 0 and up to 1"):
+            ask(budget)
+    with refused("budgets is .*: give shares of the rows"):
+        found.evaluate(budgets=[budget])
+
+
+@quiet
+def test_bad_numbers_in_questions(table):
+    X, y = table
+    found = discover(X, y, np.linspace(0, 1, len(y)), ranker="confidence", random_state=0)
+    for budgets in ((), None, "0.2", 0.2):
+        with refused("budgets is .*: give shares of the rows"):
+            found.evaluate(budgets=budgets)
+    with refused("taus is 'high': give confidences between 0.5 and 1"):
+        found.evaluate(taus="high")
+    with refused("max_residual_rate is '1%': it must lie between 0 and 1"):
+        found.review_budget("1%")
+
+
+@quiet
+def test_a_billion_neighbours_are_as_many_as_there_are(table):
+    X, y = table
+    p = np.linspace(0.05, 0.95, len(y))
+    with pytest.warns(DataWarning, match="n_neighbors is lowered from 1000000000 to 64"):
+        found = discover(X, y, p, n_neighbors=10**9, ranker="confidence", random_state=0)
+    all_there = discover(X, y, p, n_neighbors=80, ranker="confidence", random_state=0)
+    pd.testing.assert_frame_equal(found.frame(), all_there.frame(), check_exact=True)
+    many = FalconDiscover(
+        LogisticRegression(), n_mix_neighbors=10**9, ranker="confidence", random_state=0
+    )
+    assert many.fit(X[["steps", "size"]], y).discovery_.frame().notna().all().all()
 
 
 @quiet
@@ -366,3 +428,144 @@ def test_a_large_catboost_fit_has_the_same_threads_whatever_is_asked_for(n_jobs)
     rows[::2] = 1
     fit_candidate(known, rows, rows[:, 0], seed=0, n_jobs=n_jobs)
     assert asked == [2]
+
+
+COLUMNS = {
+    "huge": (
+        lambda n: np.full(n, 1e200),
+        "column 'odd' contains 1e.200, too large a number, in 80",
+    ),
+    "huge whole": (
+        lambda n: [10**400] * n,
+        "column 'odd' holds a value that is not a numeric value",
+    ),
+    "complex": (lambda n: np.full(n, 1j), "column 'odd' holds complex numbers"),
+    "complex objects": (
+        lambda n: pd.Series([1j] * n, dtype=object),
+        "column 'odd' holds complex numbers",
+    ),
+    "signalling": (
+        lambda n: [decimal.Decimal("sNaN")] * n,
+        r"column 'odd' holds a value that is not a numeric value \(InvalidOperation\)",
+    ),
+    "half a character": (
+        lambda n: pd.Series(["\ud800"] * n, dtype=object),
+        r"column 'odd' holds '\\ud800', which is not valid text",
+    ),
+    "arrow list": (
+        lambda n: pd.Series([[1]] * n, dtype=pd.ArrowDtype(pa.list_(pa.int64()))),
+        "column 'odd' holds values that are neither numbers, texts nor dates",
+    ),
+    "arrow struct": (
+        lambda n: pd.Series([{"a": 1}] * n, dtype=pd.ArrowDtype(pa.struct([("a", pa.int64())]))),
+        "column 'odd' holds values that are neither numbers, texts nor dates",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_odd_columns_are_named(table, name):
+    X, y = table
+    values, sentence = COLUMNS[name]
+    with refused(sentence):
+        discover(X.assign(odd=values(len(X))), y, np.linspace(0, 1, len(y)))
+
+
+@quiet
+def test_new_rows_beyond_single_precision_are_named(table):
+    X, y = table
+    fitted = falcon(ranker="confidence").fit(X, y)
+    new = X[:5].assign(size=[0.1, 1e30, 0.2, 0.3, 0.4])
+    assert np.isfinite(fitted.transform(new)).all().all()
+    with refused(
+        r"column 'size' contains 1e\+100, which lies more than 1e\+37 standard deviations"
+    ):
+        fitted.transform(new.replace(1e30, 1e100))
+
+
+def test_column_names_of_two_levels(table):
+    X, y = table
+    X = X.set_axis(pd.MultiIndex.from_product([["a"], X.columns]), axis=1)
+    with refused("X has column names of 2 levels: make one name of each"):
+        falcon().fit(X, y)
+
+
+@quiet
+def test_a_pyarrow_table_is_a_table(table):
+    X, y = table
+    arrow = pa.Table.from_pandas(X)
+    fitted = falcon(ranker="confidence").fit(arrow, y)
+    wanted = falcon(ranker="confidence").fit(X, y)
+    np.testing.assert_array_equal(fitted.transform(arrow[:30]), wanted.transform(X[:30]))
+
+
+@quiet
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [True, False],
+        [1, 0],
+        [1.0, 0.0],
+        [decimal.Decimal(1), decimal.Decimal(0)],
+    ],
+    ids=["bool", "int", "float", "Decimal"],
+)
+def test_labels_that_come_as_objects(table, labels):
+    X, y = table
+    given = np.array([labels[0] if code else labels[1] for code in y], dtype=object)
+    model = FalconDiscover(LogisticRegression(), ranker="confidence", random_state=0)
+    wanted = model.fit(X[["steps", "size"]], y).evaluate()
+    assert str(model.fit(X[["steps", "size"]], given).evaluate()) == str(wanted)
+    assert set(model.predict(X[["steps", "size"]])) <= set(labels)
+
+
+@quiet
+def test_labels_with_fractions(table):
+    X, y = table
+    given, p = np.where(y, 2.5, -1.0), np.linspace(0, 1, len(y))
+    found = discover(X, given, p, ranker="confidence", random_state=0)
+    assert set(found.review()["predicted"]) <= {2.5, -1.0}
+    with refused("labels -1.0 and 2.5, and scikit-learn takes fractions for a quantity"):
+        FalconDiscover(LogisticRegression()).fit(X[["steps"]], given)
+
+
+@pytest.mark.parametrize("y", ["labels", {1: 2}, 3, [1j, 2j] * 40])
+def test_what_is_no_column_of_labels(table, y):
+    X, _ = table
+    with pytest.raises(InputError):
+        discover(X, y, np.linspace(0, 1, len(X)))
+
+
+@quiet
+def test_labels_in_another_order_are_refused(table):
+    X, y = table
+    labels, p = pd.Series(y), pd.Series(np.linspace(0, 1, len(y)))
+    backwards = labels[::-1]
+    with refused(r"X and y have the same row labels in another order: .*y.loc\[X.index\]"):
+        falcon().fit(X, backwards)
+    with refused("X and proba have the same row labels in another order"):
+        discover(X, labels, p[::-1])
+    fitted = falcon(ranker="confidence").fit(X, labels)
+    with refused("X and y have the same row labels in another order"):
+        fitted.examine(X, backwards)
+    # Other labels, or repeated ones, say nothing about the order.
+    by_position = [labels.set_axis(range(5, 85)), labels.set_axis([0] * 80), labels]
+    for given in by_position:
+        assert str(fitted.examine(X, given).evaluate()) == str(fitted.examine(X, y).evaluate())
+
+
+@pytest.mark.filterwarnings("ignore:column 'flat' is constant")
+@pytest.mark.parametrize(
+    "leak",
+    [lambda y: y, lambda y: 1 - y, lambda y: np.where(y, "yes", "no")],
+    ids=["labels", "the other way", "names"],
+)
+def test_the_target_among_the_columns(table, leak):
+    X, y = table
+    p = np.linspace(0, 1, len(y))
+    with pytest.warns(
+        DataWarning, match="column 'copy' has one value for each class, in every row"
+    ):
+        discover(X.assign(copy=leak(y)), y, p, ranker="confidence", random_state=0)
+    nearly = np.where(np.arange(80) == 79, 1 - y, y)
+    discover(X.assign(copy=nearly), y, p, ranker="confidence", random_state=0)

@@ -121,7 +121,7 @@ def test_models_with_native_categories(every_kind, model, frozen):
     table = every_kind[["number", "category", "codes", "flag"]]
     y = labels(every_kind)
     if frozen:
-        model = FrozenEstimator(model.fit(table[:80], y[:80]))
+        model = FrozenEstimator(model.__class__(**model.get_params()).fit(table[:80], y[:80]))
     falcon = FalconDiscover(model, random_state=0).fit(table[80:160], y[80:160])
     frame = falcon.transform(table[160:])
     assert frame.notna().all().all()

@@ -125,9 +125,11 @@ class Answers:
         --------
         >>> from pathlib import Path
         >>> from tempfile import TemporaryDirectory
+        >>> from sklearn.frozen import FrozenEstimator
         >>> from falcon_discover import FalconDiscover, datasets
         >>> planted = datasets.make_planted(600, random_state=0)
-        >>> falcon = FalconDiscover(planted.model, random_state=0).fit(planted.X, planted.y)
+        >>> frozen = FrozenEstimator(planted.model)
+        >>> falcon = FalconDiscover(frozen, random_state=0).fit(planted.X, planted.y)
         >>> with TemporaryDirectory() as folder:
         ...     falcon.report(Path(folder) / "audit").name
         'report.html'
@@ -175,9 +177,11 @@ class Answers:
 
         Examples
         --------
+        >>> from sklearn.frozen import FrozenEstimator
         >>> from falcon_discover import FalconDiscover, datasets
         >>> planted = datasets.make_planted(600, random_state=0)
-        >>> falcon = FalconDiscover(planted.model, random_state=0).fit(planted.X, planted.y)
+        >>> frozen = FrozenEstimator(planted.model)
+        >>> falcon = FalconDiscover(frozen, random_state=0).fit(planted.X, planted.y)
         >>> falcon.calibrated("platt").predict_proba(planted.X[:3]).shape
         (3, 2)
         """

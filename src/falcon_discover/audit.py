@@ -12,12 +12,12 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 
 from falcon_discover import backbones, notices
-from falcon_discover.checks import if_percent
 from falcon_discover.discovery import Discovery
 from falcon_discover.estimator import FalconDiscover
 from falcon_discover.exceptions import InputError
 from falcon_discover.guarantee import HELD_OUT, MissedBound, ReviewBudget, check_share
 from falcon_discover.metrics import review_size
+from falcon_discover.predicting import if_percent
 from falcon_discover.predictions import discover
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.report.build import About, Report

@@ -13,6 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.pipeline import Pipeline
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
 
 from falcon_discover import backbones, notices, progress
 from falcon_discover.exceptions import InputError
@@ -45,6 +47,7 @@ class CrossFit:
         rows of f: scores from models that saw f would carry its labels into its own state.
     auroc : out-of-fold label AUROC of every candidate that was tried
     own_view : whether the models' encoding is fitted on the rows we have
+    differing : in how many rows a user's model decides otherwise than by a score of one half
     """
 
     name: str
@@ -55,6 +58,7 @@ class CrossFit:
     reference_p: FloatArray
     auroc: dict[str, float]
     own_view: bool = True
+    differing: int = 0
 
 
 def make_folds(cv: Any, labels: Labels, seed: int) -> Folds:
@@ -75,17 +79,48 @@ def make_folds(cv: Any, labels: Labels, seed: int) -> Folds:
         splitter = StratifiedKFold(min(int(cv), smallest), shuffle=True, random_state=seed)
     else:
         splitter = check_cv(cv, labels.codes, classifier=True)
-    folds = list(splitter.split(np.zeros(len(labels)), labels.codes))
-    held_out = np.sort(np.concatenate([test for _, test in folds]))
+    try:
+        folds = list(splitter.split(np.zeros(len(labels)), labels.codes))
+        held_out = np.sort(np.concatenate([test for _, test in folds]))
+    except (TypeError, ValueError) as error:
+        raise InputError(_no_folds(cv, error)) from error
     if not np.array_equal(held_out, np.arange(len(labels))):
-        raise InputError("cv must hold out every row exactly once, as a K-fold does.")
+        raise InputError(
+            "cv must hold out every row exactly once, as a K-fold does: give such a splitter, or a "
+            "list of (train, test) pairs of row positions. For rows in the order of time, "
+            "KFold(5) holds out one period after another; or freeze a model that was fitted on "
+            "earlier rows and audit later ones."
+        )
     return folds
+
+
+def _no_folds(cv: Any, error: Exception) -> str:
+    if "groups" in str(error):
+        return (
+            f"cv is {cv!r}, which needs groups, and fit does not take any yet: give cv the splits "
+            "themselves, such as list(GroupKFold(5).split(X, y, groups))."
+        )
+    return (
+        f"cv cannot split the rows ({error}): give a number of folds, a splitter of scikit-learn, "
+        "or a list of (train, test) pairs of row positions."
+    )
 
 
 def cross_fit(estimator: Any, table: Table, labels: Labels, folds: Folds) -> CrossFit:
     """Cross-fit a user's unfitted classifier or Pipeline on the table as it was given."""
     name = type(estimator).__name__
     targets = labels.classes[labels.codes]
+    if type_of_target(targets) == "continuous":
+        raise InputError(
+            f"y has the labels {shown(labels.classes[0])} and {shown(labels.classes[1])}, and "
+            "scikit-learn takes fractions for a quantity: give whole numbers or texts."
+        )
+    if _is_fitted(estimator) and not _is_fitted(_fresh(estimator)):
+        notices.warn(
+            f"{name} is fitted already: a copy of it is fitted again on these rows, and that is "
+            "what is audited. To audit the model as it is, on rows it was not fitted on, pass "
+            "FrozenEstimator(model), from sklearn.frozen."
+        )
 
     def fitted(rows: IntArray | slice, what: str) -> Probe:
         progress.step(f"{name}: {what}")
@@ -96,10 +131,12 @@ def cross_fit(estimator: Any, table: Table, labels: Labels, folds: Folds) -> Cro
 
     progress.expect(len(folds) + 1)
     p = np.empty(len(table))
-    fold_probes = []
+    fold_probes, differing = [], 0
     for number, (others, held_out) in enumerate(folds, start=1):
         fold_probes.append(fitted(others, f"fold {number} of {len(folds)}"))
-        p[held_out] = fold_probes[-1].score(table.take(held_out))
+        part = table.take(held_out)
+        p[held_out], encoded = fold_probes[-1].scored(part)
+        differing += fold_probes[-1].differing(encoded, p[held_out])
     reference_p = _reference_scores(
         folds, p, lambda rows: fitted(rows, "reference scores"), table.take
     )
@@ -116,6 +153,7 @@ def cross_fit(estimator: Any, table: Table, labels: Labels, folds: Folds) -> Cro
         p,
         reference_p,
         {name: auroc},
+        differing=differing,
     )
 
 
@@ -126,6 +164,19 @@ def _fresh(estimator: Any) -> Any:
     except RuntimeError:
         # CatBoost copies a list of categorical columns, which scikit-learn takes for a fault.
         return type(estimator)(**estimator.get_params(deep=False))
+
+
+def _is_fitted(estimator: Any) -> bool:
+    """Return whether a model was fitted, as far as it says."""
+    try:
+        if hasattr(estimator, "is_fitted"):
+            # CatBoost's own way.
+            return bool(estimator.is_fitted())
+        check_is_fitted(estimator)
+    except Exception:
+        # A model from elsewhere may fail at the question in any way.
+        return False
+    return True
 
 
 def _reference_scores(
@@ -230,7 +281,7 @@ def frozen_fit(model: Any, table: Table, labels: Labels, folds: Folds) -> CrossF
     progress.expect(1)
     progress.step("scores of the frozen model")
     asked = probe(model, labels.positive)
-    p = asked.score(table)
+    p, encoded = asked.scored(table)
     return CrossFit(
         type(model).__name__,
         model,
@@ -240,6 +291,7 @@ def frozen_fit(model: Any, table: Table, labels: Labels, folds: Folds) -> CrossF
         np.tile(p, (len(folds), 1)),
         auroc={type(model).__name__: float(roc_auc_score(labels.codes, p))},
         own_view=False,
+        differing=asked.differing(encoded, p),
     )
 
 

@@ -22,8 +22,12 @@ from falcon_discover.checks import (
     allows_gaps,
     check_lengths,
     check_parameters,
+    check_same_rows,
+    neighbour_count,
     resolved_seed,
     warn_few_rows,
+    warn_own_decisions,
+    warn_target_among_columns,
 )
 from falcon_discover.crossfit import (
     CrossFit,
@@ -36,11 +40,12 @@ from falcon_discover.discovery import Discovery, signal_frame
 from falcon_discover.exceptions import InputError
 from falcon_discover.guarantee import CROSS_FITTED, GIVEN_SCORES
 from falcon_discover.persistence import Savable
+from falcon_discover.predicting import check_fittable
 from falcon_discover.rankers.training import LabelledState, TrainingRows, check_labels
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.state import SIGNALS, Measure, State
-from falcon_discover.tables import FloatArray, IntArray, Labels, Table
+from falcon_discover.tables import FloatArray, IntArray, Labels, Table, array_names, named_like
 
 # Two rows closer than this are the same row (float32 coordinates).
 DUPLICATE_DISTANCE = 1e-6
@@ -53,9 +58,10 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
     ----------
     estimator : classifier, FrozenEstimator or None
         An unfitted scikit-learn compatible classifier or Pipeline is cross-fitted and
-        refitted. `FrozenEstimator(model)` is taken as it is; the rows given to `fit` must then
-        be rows the model was not trained on. A name is a backbone of the library. None tries
-        the whole library and keeps the best by out-of-fold AUROC.
+        refitted; so is a fitted one, with a warning. `FrozenEstimator(model)` is taken as it
+        is; the rows given to `fit` must then be rows the model was not trained on. A name is a
+        backbone of the library. None tries the whole library and keeps the best by
+        out-of-fold AUROC.
     tau : float, default 0.90
         Confidence from which a wrong prediction counts as a confident error.
     ranker : str or ranker, default "auto"
@@ -135,16 +141,23 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
 
         Parameters
         ----------
-        X, y : table and two-class labels; held-out rows when the estimator is frozen
+        X, y : table and two-class labels, matched by position; held-out rows when the estimator is
+            frozen. Pandas objects with the same row labels in another order are refused
         X_cal, y_cal : further labelled rows, for rankers that learn from validation rows
         """
         check_parameters(
             tau=self.tau,
             mix=self.mix,
+            cv=self.cv,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
             n_neighbors=self.n_neighbors,
             n_mix_neighbors=self.n_mix_neighbors,
             n_regions=self.n_regions,
         )
+        if not self._is_library and not isinstance(self.estimator, FrozenEstimator):
+            check_fittable(self.estimator)
         # Fitting may take minutes: what can be wrong with the ranker is said before.
         spec = rankers.specified(self.ranker, self.severity)
         ranker = rankers.make(spec)
@@ -152,15 +165,22 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
         table = self._table(X, reset=True)
         labels = Labels.from_input(y)
         check_lengths(table, labels, "X", "y")
+        check_same_rows(X, y)
         calibration = self._calibration_input(X_cal, y_cal, table, labels)
         self.classes_ = labels.classes
         seed = resolved_seed(self.random_state)
-        measure = Measure(self.n_neighbors, self.n_mix_neighbors, tuple(self.mix), seed)
+        measure = Measure(
+            neighbour_count(self.n_neighbors, len(table)),
+            neighbour_count(self.n_mix_neighbors, len(table)),
+            tuple(self.mix),
+            seed,
+        )
         opinions_seed = seed if getattr(ranker, "wants_opinions", False) else None
         with self._at_work():
             folds = make_folds(self.cv, labels, seed)
             warn_few_rows(folds, self.n_neighbors)
             base = self._base_model(table, labels, folds, seed)
+            warn_own_decisions(base.differing, len(table))
             state = measure.cross_fitted_state(
                 table,
                 labels.codes,
@@ -183,6 +203,7 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
             )
             state = replace(state, features=reference.coordinates)
             reference.view.warn_odd_columns(table)
+            warn_target_among_columns(table, labels)
             validation, cal_table = None, None
             if calibration is not None:
                 cal_table, cal_labels = calibration
@@ -206,12 +227,22 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
         self.regions_ = self.discovery_.regions
         self._measure, self._reference = measure, reference
         self._probe, self._kinds = base.probe, table.kinds
+        self._decides_otherwise = base.differing > 0
         return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> pd.DataFrame:
+        """Fit, and return the ten signals of the rows of the fit, each measured out-of-fold.
+
+        As with scikit-learn's `TargetEncoder`, this is not `fit(X, y).transform(X)`: there each
+        row would find itself among the rows it is compared with, and the next step of a Pipeline
+        would learn to trust such signals too much.
+        """
+        return self.fit(X, y, **fit_params).discovery_.frame()
 
     def transform(self, X: Any) -> pd.DataFrame:
         """Return the ten signals of new rows.
 
-        For the rows given to `fit`, whose signals must be cross-fitted, see
+        For the rows given to `fit`, whose signals must be cross-fitted, see `fit_transform` and
         `discovery_.frame()`.
         """
         table = self._new_rows(X)
@@ -251,8 +282,13 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
         if y is not None:
             labels = Labels.from_input(y, self.classes_)
             check_lengths(table, labels, "X", "y")
+            check_same_rows(X, y)
             codes = labels.codes
-        return self.discovery_.of_new_rows(table, self._state(table), codes)
+        state = self._state(table)
+        if getattr(self, "_decides_otherwise", False):
+            differing = self._probe.differing(self._probe.encode(table), state.p)
+            warn_own_decisions(differing, len(table))
+        return self.discovery_.of_new_rows(table, state, codes)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the base model's probabilities, unchanged, in the order of `classes_`."""
@@ -299,8 +335,21 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
 
     def _table(self, X: Any, *, reset: bool) -> Table:
         table = Table.from_input(X, None if reset else self._kinds)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        return table
+        validate_data(self, table.native, reset=reset, skip_check_array=True)
+        if reset:
+            return table
+        return self._as_fitted(table, getattr(self._reference, "encoded", None))
+
+    def _as_fitted(self, table: Table, like: Any) -> Table:
+        """Return rows with the column names of the fit, or with none; validation has warned."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None and list(table.kinds) != array_names(len(table.kinds)):
+            # Names that are not texts, which scikit-learn does not keep.
+            if not hasattr(like, "columns"):
+                return table
+            names = like.columns
+        names = None if names is None else list(names)
+        return replace(table, native=named_like(table.native, names, like))
 
     def _calibration_input(
         self, X_cal: Any, y_cal: Any, table: Table, labels: Labels
@@ -310,9 +359,10 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
         if X_cal is None or y_cal is None:
             raise InputError("X_cal and y_cal belong together: give both or neither.")
         validate_data(self, X_cal, reset=False, skip_check_array=True)
-        rows = Table.from_input(X_cal, table.kinds)
+        rows = self._as_fitted(Table.from_input(X_cal, table.kinds), table.native)
         known = Labels.from_input(y_cal, labels.classes)
         check_lengths(rows, known, "X_cal", "y_cal")
+        check_same_rows(X_cal, y_cal, "X_cal", "y_cal")
         return rows, known
 
     def _new_rows(self, X: Any, *, warn: bool = True) -> Table:

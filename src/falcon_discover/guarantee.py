@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import beta
 
-from falcon_discover.exceptions import InputError
+from falcon_discover.exceptions import check_number
 from falcon_discover.metrics import review_order, review_size
 from falcon_discover.settings import PAPER
 from falcon_discover.words import percent, rate
@@ -300,5 +300,4 @@ def missed_bound(
 
 def check_share(value: float, name: str) -> None:
     """Raise if a rate or a confidence is not between 0 and 1."""
-    if not 0.0 < value < 1.0:
-        raise InputError(f"{name} is {value!r}: it must lie between 0 and 1.")
+    check_number(name, value, lambda share: 0.0 < share < 1.0, "it must lie between 0 and 1")

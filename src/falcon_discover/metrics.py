@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
-from falcon_discover.exceptions import InputError
+from falcon_discover.exceptions import InputError, check_number
 from falcon_discover.settings import PAPER
 
 # Thresholds of the severe events by which a ranking made for a lower one is also judged.
@@ -83,10 +83,8 @@ def review_size(n: int, budget: float) -> int:
     >>> review_size(9769, 0.20)
     1954
     """
-    if not 0 < budget <= 1:
-        raise InputError(
-            f"budget is {budget}: it must be a share of the rows, above 0 and up to 1."
-        )
+    must = "it must be a share of the rows, above 0 and up to 1"
+    check_number("budget", budget, lambda share: 0 < share <= 1, must)
     # 0.07 * 100 is 7.000000000000001 in floating point; its ceiling must be 7.
     return min(n, math.ceil(round(budget * n, 9)))
 

@@ -12,6 +12,7 @@ when `lambda` exceeds a uniform number drawn from a hash of row, neighbour and c
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,13 +25,25 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from falcon_discover.exceptions import InputError
-from falcon_discover.predicting import proba
-from falcon_discover.tables import FloatArray, IntArray, Table, shown, take_rows
+from falcon_discover.predicting import no_probabilities, positive_class, proba
+from falcon_discover.settings import PAPER
+from falcon_discover.tables import (
+    FloatArray,
+    IntArray,
+    Kind,
+    Table,
+    kinds_of,
+    shown,
+    take_rows,
+)
 from falcon_discover.view import TransformedView
 
 UInt64Array = npt.NDArray[np.uint64]
+Steps = tuple[tuple[str, Any], ...]
 # Mixes written at once: the block stays in the processor's cache until it is complete.
 BLOCK_CELLS = 32_768
+# Scores closer to one half than this, rounding may decide either way.
+TIE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +54,12 @@ class Probe:
     ----------
     classifier : the model's last step, or the model itself
     column : the column of its `predict_proba` that belongs to the positive class
-    head : the steps before it, or None
+    head : the transformed view before it, the named steps before it, or None
     """
 
     classifier: Any
     column: int
-    head: Any = None
+    head: TransformedView | Steps | None = None
 
     @property
     def view(self) -> TransformedView | None:
@@ -57,15 +70,57 @@ class Probe:
         """Take a table to the rows that are mixed."""
         if self.head is None:
             return table.native
-        return self.head.transform(table if self.view is not None else table.native)
+        if isinstance(self.head, TransformedView):
+            return self.head.transform(table)
+        # Step by step: a Pipeline of these steps would ask the last whether it is fitted, which a
+        # transformer that learns nothing cannot say.
+        rows = table.native
+        for _, step in self.head:
+            rows = step.transform(rows)
+        return _mixable(rows, len(table), self.head[-1][0])
 
-    def predict(self, rows: Any) -> FloatArray:
-        """Take such rows to positive-class scores."""
-        return proba(self.classifier, rows)[:, self.column]
+    def predict(self, rows: Any, *, name: Callable[[int], Any] = int, what: str = "") -> FloatArray:
+        """Take such rows to positive-class scores.
+
+        Parameters
+        ----------
+        name : what a row is called, by its position
+        what : what the rows are, where they are not the user's own
+        """
+        return positive_class(
+            proba(self.classifier, rows),
+            rows.shape[0],
+            column=self.column,
+            source=f"the output of {type(self.classifier).__name__}.predict_proba{what}",
+            name=name,
+        )
+
+    def differing(self, rows: Any, p: FloatArray) -> int:
+        """Return in how many such rows the model's own decision is not that of its scores `p`.
+
+        A model may have a threshold of its own. Scores of one half decide nothing; a model that
+        does not say what it decides in the words of its classes is not compared.
+        """
+        try:
+            classes = self.classifier.classes_
+            said = np.asarray(self.classifier.predict(rows)).reshape(len(p))
+            yes, no = said == classes[self.column], said == classes[1 - self.column]
+            if not np.all(yes | no):
+                return 0
+        except Exception:
+            # Whatever keeps a model from deciding, its scores are what is audited.
+            return 0
+        decided = np.abs(p - PAPER.decision_threshold) > TIE
+        return int((decided & (yes != (p >= PAPER.decision_threshold))).sum())
 
     def score(self, table: Table) -> FloatArray:
         """Return the model's positive-class score of each row."""
-        return self.predict(self.encode(table))
+        return self.scored(table)[0]
+
+    def scored(self, table: Table) -> tuple[FloatArray, Any]:
+        """Return the model's positive-class score of each row, and the encoded rows."""
+        rows = self.encode(table)
+        return self.predict(rows, name=table.index.__getitem__), rows
 
 
 def probe(model: Any, positive: Any) -> Probe:
@@ -73,17 +128,41 @@ def probe(model: Any, positive: Any) -> Probe:
     while isinstance(model, FrozenEstimator):
         model = model.estimator
     if not hasattr(model, "predict_proba"):
-        raise InputError(
-            f"{type(model).__name__} has no predict_proba: wrap it in "
-            "sklearn.calibration.CalibratedClassifierCV to get probabilities."
-        )
+        raise InputError(no_probabilities(model))
     column = _positive_column(model, positive)
     if not isinstance(model, Pipeline) or len(model.steps) == 1:
         return Probe(model, column)
-    head = model.steps[0][1] if len(model.steps) == 2 else None
-    if not isinstance(head, TransformedView):
-        head = model[:-1]
-    return Probe(model.steps[-1][1], column, head)
+    *steps, (_, classifier) = model.steps
+    if len(steps) == 1 and isinstance(steps[0][1], TransformedView):
+        return Probe(classifier, column, steps[0][1])
+    return Probe(classifier, column, tuple(step for step in steps if _transforms(step[1])) or None)
+
+
+def _transforms(step: Any) -> bool:
+    """Return whether a step does something to new rows; one that resamples has done its work."""
+    return step is not None and step != "passthrough" and not hasattr(step, "fit_resample")
+
+
+def _mixable(rows: Any, n_rows: int, step: str) -> Any:
+    """Return what the last step before the classifier made, as rows that can be mixed."""
+    if sp.issparse(rows):
+        rows = rows.tocsr()
+    elif isinstance(rows, np.matrix):
+        rows = np.asarray(rows)
+    is_table = isinstance(rows, np.ndarray) or sp.issparse(rows) or hasattr(rows, "columns")
+    if not is_table or len(rows.shape) != 2 or rows.shape[0] != n_rows:
+        shape = f" of the shape {rows.shape}" if hasattr(rows, "shape") else ""
+        raise InputError(
+            f"the pipeline's step {step!r} makes a {type(rows).__name__}{shape} of {n_rows} rows: "
+            "the step before the classifier must return a table, one row for each it was given."
+        )
+    if isinstance(rows, pd.DataFrame) and rows.columns.has_duplicates:
+        repeated = rows.columns[rows.columns.duplicated()][0]
+        raise InputError(
+            f"the pipeline's step {step!r} makes more than one column {repeated!r}: "
+            "give its columns different names."
+        )
+    return rows
 
 
 def _positive_column(model: Any, positive: Any) -> int:
@@ -107,6 +186,7 @@ def stacked_mixes(
     row_hashes: UInt64Array,
     neighbour_hashes: UInt64Array,
     seed: int,
+    kinds: Mapping[str, Kind] | None = None,
 ) -> Any:
     """Return every mix of every row with every of its neighbours as one stack.
 
@@ -117,6 +197,8 @@ def stacked_mixes(
     mix : the lambdas
     row_hashes, neighbour_hashes : content hashes, of lengths n and n * m
     seed : seed of the draws for values that cannot be mixed
+    kinds : the columns' kinds, for rows in a table or an array of objects; without them, those of
+        the neighbours
 
     Returns
     -------
@@ -130,9 +212,9 @@ def stacked_mixes(
         left = sp.csr_array(rows)[pairs // m]
         step = (sp.csr_array(neighbours)[pairs] - left).multiply(np.tile(lambdas, n * m)[:, None])
         return sp.csr_array(left + step)
-    if isinstance(rows, np.ndarray) and rows.dtype != object:
+    if isinstance(rows, np.ndarray) and rows.dtype.kind in "biuf":
         return _mix_array(rows, neighbours, lambdas, switch)
-    return _mix_frame(rows, neighbours, lambdas, switch)
+    return _mix_frame(rows, neighbours, lambdas, switch, kinds or kinds_of(neighbours))
 
 
 def _mix_array(
@@ -173,13 +255,13 @@ def _switch_missing(
     return np.where(one_sided, np.where(moved, right, left), mixed)
 
 
-def _mix_frame(rows: Any, neighbours: Any, lambdas: FloatArray, switch: _Switch) -> Any:
+def _mix_frame(
+    rows: Any, neighbours: Any, lambdas: FloatArray, switch: _Switch, kinds: Mapping[str, Kind]
+) -> Any:
     """Mix tables column by column; columns keep their library and, if not numbers, their type."""
     if isinstance(rows, np.ndarray):
-        names = [f"x{i}" for i in range(rows.shape[1])]
-        left = pd.DataFrame(rows, columns=names).infer_objects()
-        right = pd.DataFrame(neighbours, columns=names).infer_objects()
-        mixed = _mix_frame(left, right, lambdas, switch)
+        left, right = (pd.DataFrame(part, columns=list(kinds)) for part in (rows, neighbours))
+        mixed = _mix_frame(left.infer_objects(), right.infer_objects(), lambdas, switch, kinds)
         return mixed.to_numpy(dtype=object)
     per_row = len(switch.weights) // max(len(rows), 1)
     pairs = np.arange(len(switch.weights))
@@ -188,7 +270,8 @@ def _mix_frame(rows: Any, neighbours: Any, lambdas: FloatArray, switch: _Switch)
     columns = []
     for position, (a, b) in enumerate(zip(left.iter_columns(), right.iter_columns(), strict=True)):
         a, b, name = _reindexed(a), _reindexed(b), a.name
-        if a.dtype.is_numeric() and b.dtype.is_numeric():
+        # Spans of time keep their type.
+        if kinds[str(name)] == "numeric" and not isinstance(a.dtype, nw.Duration):
             here, there = _numbers(a), _numbers(b)
             values = here + switch.weights * (there - here)
             if np.isnan(values).any():
@@ -207,7 +290,8 @@ def _mix_frame(rows: Any, neighbours: Any, lambdas: FloatArray, switch: _Switch)
 
 
 def _numbers(column: Any) -> FloatArray:
-    return Table.from_input(column.to_frame().to_native()).frame.iloc[:, 0].to_numpy(np.float64)
+    table = Table.from_input(column.to_frame().to_native(), {str(column.name): "numeric"})
+    return table.frame.iloc[:, 0].to_numpy(np.float64)
 
 
 def _reindexed(column: Any) -> Any:

@@ -12,9 +12,12 @@ from falcon_discover import rankers
 from falcon_discover.checks import (
     check_lengths,
     check_parameters,
+    check_same_rows,
+    neighbour_count,
     positive_scores,
     resolved_seed,
     warn_few_rows,
+    warn_target_among_columns,
 )
 from falcon_discover.crossfit import make_folds
 from falcon_discover.discovery import Discovery
@@ -46,7 +49,8 @@ def discover(
 
     Parameters
     ----------
-    X, y : labelled rows the model was not trained on
+    X, y : labelled rows the model was not trained on, matched by position; pandas objects with the
+        same row labels in another order are refused
     proba : the probability of the label that sorts last (`yes` of no/yes, 1 of 0/1), or the two
         columns of `predict_proba`
     positive : the label that `proba` is the probability of, where it is not the one that sorts last
@@ -64,9 +68,20 @@ def discover(
     >>> found.review(budget=0.01)["confidence"].ge(0.90).all()
     np.True_
     """
-    check_parameters(tau=tau, n_neighbors=n_neighbors, n_regions=n_regions)
+    check_parameters(
+        tau=tau,
+        cv=cv,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        n_neighbors=n_neighbors,
+        n_regions=n_regions,
+    )
+    spec = rankers.specified(ranker, severity)
+    wanted = getattr(rankers.make(spec), "wants_opinions", False)
     table, labels = Table.from_input(X), Labels.from_input(y)
     check_lengths(table, labels, "X", "y")
+    check_same_rows(X, y)
+    check_same_rows(X, proba, y_name="proba")
     p = positive_scores(proba, len(table))
     scored = _scored(positive, labels, np.ndim(proba))
     if scored == 0:
@@ -76,9 +91,8 @@ def discover(
     warn_few_rows(folds, n_neighbors)
     view = TransformedView().fit(table)
     view.warn_odd_columns(table)
-    spec = rankers.specified(ranker, severity)
-    wanted = getattr(rankers.make(spec), "wants_opinions", False)
-    state = Measure(n_neighbors, seed=seed).cross_fitted_state(
+    warn_target_among_columns(table, labels)
+    state = Measure(neighbour_count(n_neighbors, len(table)), seed=seed).cross_fitted_state(
         table,
         labels.codes,
         p,

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover import metrics
+from falcon_discover.exceptions import check_numbers
 from falcon_discover.inference import auroc_interval, share_interval
 from falcon_discover.signals.state import State
 from falcon_discover.tables import BoolArray, FloatArray
@@ -137,6 +138,10 @@ def evaluate(
     rankers : names, the one under evaluation first
     assumption, alerts : as in `Evaluation`
     """
+    must = "give shares of the rows, above 0 and up to 1"
+    check_numbers("budgets", budgets, lambda share: 0 < share <= 1, must)
+    must = "give confidences between 0.5 and 1"
+    check_numbers("taus", taus, lambda level: 0.5 <= level <= 1, must, at_least=0)
     taus = sorted({*taus, tau})
     captures, rankings, severity = [], [], []
     for threshold in taus:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import InvalidOperation
 from typing import Any, Literal
 
 import narwhals as nw
@@ -27,6 +28,8 @@ BoolArray = npt.NDArray[np.bool_]
 
 # Spread of a transformed column below which it is almost constant: a 0/1 column with 1 % ones.
 MIN_SPREAD = 0.1
+# Squares of larger numbers, and so variances and distances, leave double precision.
+LARGEST = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +52,13 @@ class Table:
 
     @classmethod
     def from_input(cls, X: Any, kinds: Mapping[str, Kind] | None = None) -> Table:
-        """Read a table; with `kinds` of an earlier one, hold it to the same kinds."""
+        """Read a table; with `kinds` of an earlier one, hold it to the same kinds.
+
+        Where only one of the two tables has names, columns are taken by position.
+        """
         native, frame, index = _as_pandas(X)
+        if kinds is not None and len(kinds) == frame.shape[1] and not {*kinds} <= {*frame.columns}:
+            frame = frame.set_axis(list(kinds), axis=1)
         columns: dict[str, npt.NDArray[Any]] = {}
         found: dict[str, Kind] = {}
         for position, name in enumerate(frame.columns):
@@ -76,6 +84,42 @@ class Table:
         return hashes
 
 
+def kinds_of(X: Any) -> dict[str, Kind]:
+    """Return the kind of each column of a table.
+
+    Examples
+    --------
+    >>> kinds_of(pd.DataFrame({"age": [31, None], "job": ["clerk", None]}))
+    {'age': 'numeric', 'job': 'categorical'}
+    """
+    _, frame, _ = _as_pandas(X)
+    return {name: _kind_of(frame.iloc[:, i]) for i, name in enumerate(frame.columns)}
+
+
+def named_like(X: Any, names: list[Any] | None, like: Any) -> Any:
+    """Return rows with these column names, in the library of `like`, or without any.
+
+    Examples
+    --------
+    >>> named_like(np.array([[1, 2]]), ["a", "b"], like=None)
+       a  b
+    0  1  2
+    """
+    named = hasattr(X, "columns")
+    if names is None:
+        return nw.from_native(X, eager_only=True).to_numpy() if named else X
+    if named:
+        return X
+    if nw.dependencies.is_polars_dataframe(like):
+        return nw.from_numpy(X, names, backend="polars").to_native()
+    return pd.DataFrame(X, columns=names).infer_objects()
+
+
+def array_names(width: int) -> list[str]:
+    """Return the names that the columns of an array go by."""
+    return [f"x{i}" for i in range(width)]
+
+
 def take_rows(X: Any, rows: IntArray | slice) -> Any:
     """Return rows of an array, sparse matrix or data frame without changing its type."""
     if isinstance(X, pd.DataFrame):
@@ -96,14 +140,20 @@ def telling_columns(coordinates: npt.NDArray[np.float32]) -> IntArray:
 
 def _as_pandas(X: Any) -> tuple[Any, pd.DataFrame, pd.Index]:
     """Return the table as models get it, as a pandas frame, and its row labels."""
+    if nw.dependencies.is_pyarrow_table(X):
+        X = X.to_pandas()
     if isinstance(X, pd.DataFrame):
         _check_names(X.columns)
+        X = _native_order(X)
     eager = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
         raise InputError("X is a lazy frame, whose rows are not there yet: call collect() on it.")
     if not isinstance(eager, nw.DataFrame):
-        array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
-        frame = pd.DataFrame(array, columns=[f"x{i}" for i in range(array.shape[1])])
+        try:
+            array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
+        except (TypeError, ValueError) as error:
+            raise InputError(str(error)) from error
+        frame = pd.DataFrame(array, columns=array_names(array.shape[1]))
         return array, frame.infer_objects(), frame.index
     frame = X if isinstance(X, pd.DataFrame) else eager.to_pandas()
     names = [str(name) for name in frame.columns]
@@ -118,7 +168,22 @@ def _as_pandas(X: Any) -> tuple[Any, pd.DataFrame, pd.Index]:
     return X, frame.set_axis(names, axis=1), frame.index
 
 
+def _native_order(X: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with its numbers in this machine's byte order, which pandas needs."""
+    foreign = {
+        name: dtype.newbyteorder("=")
+        for name, dtype in X.dtypes.items()
+        if isinstance(dtype, np.dtype) and not dtype.isnative
+    }
+    return X.astype(foreign) if foreign else X
+
+
 def _check_names(columns: pd.Index) -> None:
+    if columns.nlevels > 1:
+        raise InputError(
+            f"X has column names of {columns.nlevels} levels: make one name of each, such as "
+            "X.columns.map('_'.join)."
+        )
     names = columns.astype(str)
     if names.has_duplicates:
         repeated = names[names.duplicated()][0]
@@ -127,6 +192,8 @@ def _check_names(columns: pd.Index) -> None:
 
 def _kind_of(column: pd.Series) -> Kind:
     dtype = column.dtype
+    if pd.api.types.is_complex_dtype(dtype):
+        raise _complex(column)
     if isinstance(dtype, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(dtype):
         return "categorical"
     if pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_timedelta64_dtype(dtype):
@@ -134,6 +201,8 @@ def _kind_of(column: pd.Series) -> Kind:
     if pd.api.types.is_datetime64_any_dtype(dtype):
         return "datetime"
     inferred = pd.api.types.infer_dtype(column, skipna=True)
+    if inferred == "complex":
+        raise _complex(column)
     if inferred in {"integer", "floating", "mixed-integer-float", "decimal", "empty"}:
         return "numeric"
     if inferred in {"date", "datetime", "datetime64"}:
@@ -141,11 +210,18 @@ def _kind_of(column: pd.Series) -> Kind:
     return "categorical"
 
 
+def _complex(column: pd.Series) -> InputError:
+    return InputError(
+        f"column {column.name!r} holds complex numbers: give their real and imaginary parts as two "
+        "columns."
+    )
+
+
 def _canonical(column: pd.Series, name: str, kind: Kind, *, fixed: bool) -> npt.NDArray[Any]:
     if kind == "categorical":
         try:
             return _as_text(column)
-        except TypeError as error:
+        except (TypeError, NotImplementedError) as error:
             raise InputError(
                 f"column {name!r} holds values that are neither numbers, texts nor dates "
                 f"({error}): turn it into columns of those, or leave it out."
@@ -154,15 +230,18 @@ def _canonical(column: pd.Series, name: str, kind: Kind, *, fixed: bool) -> npt.
         if kind == "datetime":
             return _as_seconds(column)
         values = _as_float(column)
-    except (TypeError, ValueError) as error:
-        was = f"was {kind} when fitted and" if fixed else ""
+    except (TypeError, ValueError, ArithmeticError) as error:
+        was = f" was {kind} when fitted and" if fixed else ""
+        why = type(error).__name__ if isinstance(error, InvalidOperation) else error
         raise InputError(
-            f"column {name!r} {was} holds a value that is not a {kind} value ({error})."
+            f"column {name!r}{was} holds a value that is not a {kind} value ({why})."
         ) from error
-    infinite = int(np.isinf(values).sum())
-    if infinite:
+    large = np.abs(values) > LARGEST
+    if large.any():
+        infinite = int(np.isinf(values).sum())
+        what = "infinity" if infinite else f"{values[large][0]:g}, too large a number,"
         raise InputError(
-            f"column {name!r} contains infinity in {infinite} row(s): "
+            f"column {name!r} contains {what} in {infinite or int(large.sum())} row(s): "
             "replace it by a number or by a missing value."
         )
     return values
@@ -186,8 +265,21 @@ def _as_seconds(column: pd.Series) -> FloatArray:
 def _as_text(column: pd.Series) -> npt.NDArray[np.object_]:
     """Return values as `str` and missing ones as NaN, so every library's text agrees."""
     codes, values = pd.factorize(column)
-    names = np.array([*(str(value) for value in values), np.nan], dtype=object)
-    return names[codes]
+    texts = [str(value) for value in values]
+    _check_text(texts, f"column {column.name!r}")
+    return np.array([*texts, np.nan], dtype=object)[codes]
+
+
+def _check_text(texts: list[str], what: str) -> None:
+    """Raise if a text has half a character in it, which cannot be written or compared."""
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        broken = next(text for text in texts if text.encode(errors="ignore").decode() != text)
+        raise InputError(
+            f"{what} holds {broken!a}, which is not valid text: it was read with the wrong "
+            "encoding; read it again, or replace what cannot be encoded."
+        ) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +311,10 @@ class Labels:
             raise InputError(
                 "y is None: labels are required, requires y to be passed, but the target y is None."
             )
-        values = column_or_1d(_label_array(y), warn=True)
+        try:
+            values = _plain_labels(column_or_1d(_label_array(y), warn=True))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"y cannot be read as labels, one for each row: {error}") from error
         _check_complete(values)
         if classes is not None:
             known = np.asarray(classes)
@@ -251,6 +346,13 @@ def _label_array(y: Any) -> npt.NDArray[Any]:
     return check_array(y, dtype=None, ensure_2d=False, ensure_all_finite=False, input_name="y")
 
 
+def _plain_labels(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return booleans and numbers that came as objects in their own type."""
+    kinds: dict[str, type] = {"boolean": bool, "integer": int, "floating": float, "decimal": float}
+    kind = pd.api.types.infer_dtype(values, skipna=False) if values.dtype == object else ""
+    return values.astype(kinds[kind]) if kind in kinds else values
+
+
 def _check_complete(values: npt.NDArray[Any]) -> None:
     missing = np.flatnonzero(pd.isna(values))
     if len(missing):
@@ -270,11 +372,13 @@ def _two_classes(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         raise InputError(
             "y mixes labels of different types, which have no order: use one type."
         ) from error
+    if len(known) == 2 and known.dtype.kind in "biuf":
+        return known
     try:
         # Said here too, where it is an error.
         with notices.ignoring(UserWarning, "The number of unique classes"):
             check_classification_targets(values)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise InputError(f"y is not a column of two classes. {error}") from error
     if len(known) == 1:
         raise InputError(

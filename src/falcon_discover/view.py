@@ -14,10 +14,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from falcon_discover import notices
+from falcon_discover.exceptions import InputError
 from falcon_discover.tables import Table
 
 # A column of identifiers must not turn into one coordinate per row.
 MAX_CATEGORIES = 256
+# Coordinates are single precision.
+FURTHEST = 1e37
 
 
 class TransformedView(TransformerMixin, BaseEstimator):
@@ -97,6 +100,7 @@ class TransformedView(TransformerMixin, BaseEstimator):
             np.copyto(values, imputer.statistics_, where=np.isnan(values))
             values -= scaler.mean_
             values /= scaler.scale_
+            _check_range(values, frame, names)
         return values
 
     def _categories(self, frame: pd.DataFrame) -> npt.NDArray[np.float32]:
@@ -140,6 +144,19 @@ class TransformedView(TransformerMixin, BaseEstimator):
                     f"column {name!r} has {len(unseen)} value(s) that were not there in fit "
                     f"({unseen[0]!r}) in {rows} row(s): they do not count in distances."
                 )
+
+
+def _check_range(values: npt.NDArray[np.float64], frame: pd.DataFrame, names: list[str]) -> None:
+    """Raise if a number is so far from those of the fit that single precision does not hold it."""
+    far = np.abs(values) > FURTHEST
+    if far.any():
+        row, place = np.argwhere(far)[0]
+        name = names[place]
+        raise InputError(
+            f"column {name!r} contains {frame[name].iloc[row]:g}, which lies more than "
+            f"{FURTHEST:g} standard deviations from the rows of the fit: replace it by a number "
+            "like theirs or by a missing value."
+        )
 
 
 def _one_hot(

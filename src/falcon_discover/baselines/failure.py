@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from falcon_discover import notices
+from falcon_discover.rankers.learned import standardised_logit
 from falcon_discover.settings import PAPER
 from falcon_discover.tables import BoolArray, FloatArray
 
@@ -22,10 +19,6 @@ def failure_scores(
     """
     if wrong.all() or not wrong.any():
         return np.full(len(new), float(wrong.mean()))
-    model = LogisticRegression(C=PAPER.witness_c, solver="newton-cholesky", tol=1e-10, max_iter=200)
     weight = np.where(wrong, PAPER.failure_weight, 1.0)
-    with notices.solving():
-        fitted = make_pipeline(StandardScaler(), model).fit(
-            signals, wrong, logisticregression__sample_weight=weight
-        )
+    fitted = standardised_logit(signals, wrong, weight)
     return np.asarray(fitted.predict_proba(new)[:, 1], dtype=np.float64)

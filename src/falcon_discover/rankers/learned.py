@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from falcon_discover import notices
@@ -15,7 +15,7 @@ from falcon_discover.metrics import gated_confidence
 from falcon_discover.rankers.base import LabelSource, Ranker
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import SIGNALS, State
-from falcon_discover.tables import FloatArray
+from falcon_discover.tables import BoolArray, FloatArray
 
 
 class LearnedWitness(Ranker):
@@ -51,17 +51,9 @@ class LearnedWitness(Ranker):
                 "the learned witness has nothing to tell apart and ranks by gated confidence."
             )
             return self
-        # L2 is scikit-learn's default penalty. Ten columns: Newton's method reaches the optimum to
-        # the last digits in a few steps, so the score does not depend on where a solver stopped.
-        model = LogisticRegression(
-            C=PAPER.witness_c, solver="newton-cholesky", tol=1e-10, max_iter=200
+        self.witness_ = standardised_logit(
+            state.signals[self.used_].to_numpy(), events, 1.0 + PAPER.witness_eta * events
         )
-        with notices.solving():
-            self.witness_ = make_pipeline(StandardScaler(), model).fit(
-                state.signals[self.used_].to_numpy(),
-                events,
-                logisticregression__sample_weight=1.0 + PAPER.witness_eta * events,
-            )
         return self
 
     def score(self, state: State) -> FloatArray:
@@ -70,3 +62,18 @@ class LearnedWitness(Ranker):
             return gated_confidence(state.confidence, self.tau_)
         values = state.signals[self.used_].to_numpy()
         return np.asarray(self.witness_.predict_proba(values)[:, 1], dtype=np.float64)
+
+
+def standardised_logit(signals: FloatArray, targets: BoolArray, weights: FloatArray) -> Pipeline:
+    """Return a weighted L2 logistic regression on standardised signals.
+
+    The steps are fitted one by one: with metadata routing switched on, a Pipeline takes no weights
+    for one of its steps.
+    """
+    # L2 is scikit-learn's default penalty. Ten columns: Newton's method reaches the optimum to
+    # the last digits in a few steps, so the score does not depend on where a solver stopped.
+    model = LogisticRegression(C=PAPER.witness_c, solver="newton-cholesky", tol=1e-10, max_iter=200)
+    scaler = StandardScaler()
+    with notices.solving():
+        model.fit(scaler.fit_transform(signals), targets, sample_weight=weights)
+    return make_pipeline(scaler, model)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from falcon_discover.mixing import Probe, UInt64Array
 from falcon_discover.neighbours import LabelledIndex
 from falcon_discover.opinions import Opinions
 from falcon_discover.signals.support import Support
-from falcon_discover.tables import FloatArray, Table
+from falcon_discover.tables import FloatArray, Kind, Table, kinds_of
 from falcon_discover.view import TransformedView
 
 
@@ -38,6 +40,16 @@ class Reference:
     def coordinates(self) -> npt.NDArray[np.float32]:
         """The reference rows in our own transformed view."""
         return self.index.reference
+
+    @cached_property
+    def encoded_kinds(self) -> dict[str, Kind] | None:
+        """The kinds of the columns of `encoded`, where it may hold more than numbers."""
+        if self.probe is not None and self.probe.head is None:
+            return self.view.kinds_
+        is_array = isinstance(self.encoded, np.ndarray) and self.encoded.dtype.kind in "biuf"
+        if self.encoded is None or is_array or sp.issparse(self.encoded):
+            return None
+        return kinds_of(self.encoded)
 
     @property
     def recall(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -214,7 +215,7 @@ class Measure:
         encoded = None
         if model is not None:
             encoded = coordinates if model.view is reference.view else model.encode(table)
-            p = model.predict(encoded)
+            p = model.predict(encoded, name=table.index.__getitem__)
         assert p is not None
         columns = certainty_signals(p)
         columns["support"] = reference.support.score(coordinates)
@@ -277,8 +278,13 @@ class Measure:
                 hashes[rows],
                 others[rows].ravel(),
                 self.seed,
+                reference.encoded_kinds,
             )
-            scores[rows] = reference.probe.predict(mixes).reshape(len(scores[rows]), -1)
+            scores[rows] = reference.probe.predict(
+                mixes,
+                name=partial(_mixed_row, table.index[rows], scores.shape[1]),
+                what=" for rows mixed with their neighbours",
+            ).reshape(len(scores[rows]), -1)
         return scores
 
     def cross_fitted_state(
@@ -322,6 +328,10 @@ class Measure:
         fold = np.repeat(np.arange(len(order)), [len(rows) for rows in order])
         stacked = replace(State.concat(parts), fold=fold)
         return stacked.take(np.argsort(np.concatenate(order), kind="stable"))
+
+
+def _mixed_row(index: pd.Index, mixes_per_row: int, mix: int) -> Any:
+    return index[mix // mixes_per_row]
 
 
 def _slices(length: int, step: int) -> list[slice]:
