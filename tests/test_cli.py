@@ -181,7 +181,7 @@ def test_the_positive_label_may_be_the_smaller_one(folder, tmp_path):
         ),
         (
             ["{}/table.csv", "--target", "outcome", "--proba", "score", "--tau", "90"],
-            "tau is 90.0: a confidence lies between 0.5 and 1. Did you mean 0.9?",
+            "tau is 90.0: a confidence lies between 0.5 and 1 (did you mean 0.9?).",
         ),
         (
             ["{}/table.csv", "--target", "outcome", "--proba", "score", "--positive", "maybe"],
