@@ -17,6 +17,7 @@ import pandas as pd
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
+from falcon_discover import notices
 from falcon_discover.exceptions import InputError
 
 Kind = Literal["numeric", "datetime", "categorical"]
@@ -276,7 +277,8 @@ def _two_classes(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
             "where both classes occur; give labelled rows of both."
         )
     if len(known) > 2:
-        kind = type_of_target(values, input_name="y")
+        with notices.ignoring(UserWarning, "The number of unique classes"):
+            kind = type_of_target(values, input_name="y")
         raise InputError(
             f"Only binary classification is supported. The type of the target is {kind}: "
             f"y has {len(known)} classes; reduce it to two, such as one class against the rest."
