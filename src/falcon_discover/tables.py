@@ -386,7 +386,8 @@ def _two_classes(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
             "where both classes occur; give labelled rows of both."
         )
     if len(known) > 2:
-        kind = type_of_target(values, input_name="y")
+        with notices.ignoring(UserWarning, "The number of unique classes"):
+            kind = type_of_target(values, input_name="y")
         raise InputError(
             f"Only binary classification is supported. The type of the target is {kind}: "
             f"y has {len(known)} classes; reduce it to two, such as one class against the rest."
