@@ -289,7 +289,7 @@ def _scores(column: pd.Series) -> FloatArray:
     value = column.iloc[bad[0]]
     percent = "%" in str(value) and isinstance(value, str)
     hint = " Write percentages as shares: divide by 100." if percent else if_percent(numbers)
-    held = "nothing" if pd.isna(value) else f"{value!r}" if len(texts) else f"{value:g}"
+    held = repr(value) if len(texts) else "nothing" if pd.isna(value) else str(value)
     raise InputError(
         f"--proba names the column {column.name!r}, which holds {held} in row {bad[0]} "
         f"({len(bad):,} such row{'s' if len(bad) > 1 else ''}): a probability is a number between "
