@@ -434,3 +434,20 @@ def test_a_column_name_that_ends_in_nul_is_refused(tmp_path):
     made_up().rename(columns={"load": "load\0"}).to_csv(tmp_path / "rows.csv", index=False)
     told = refused("audit", tmp_path / "rows.csv", *PROBA)
     assert told.startswith("rows.csv has a NUL character in the name 'load")
+
+
+@pytest.mark.parametrize("words", [["--seed", "-1"], ["--seed", 2**40], ["--jobs", 0]])
+def test_numbers_that_no_library_takes_are_refused_as_options(table, words):
+    assert f"Invalid value for '{words[0]}'" in run("audit", table, *PROBA, *words, code=2).stderr
+
+
+def test_labels_that_are_bytes_are_refused_in_a_sentence(tmp_path):
+    path = written(tmp_path, outcome=[b"yes", b"no"] * (N // 2))
+    assert "labels represented as bytes is not supported" in refused("audit", path, *PROBA)
+
+
+def test_a_column_of_lists_is_no_identifier():
+    rows = made_up().assign(load=[[1, 2]] * N)
+    with notices.collected() as notes:
+        audit._note_identifiers(rows, audit.Question("outcome"))
+    assert not notes

@@ -313,9 +313,8 @@ def _note_identifiers(X: pd.DataFrame, question: Question) -> None:
     used = getattr(question.model, "feature_names_in_", X.columns)
     option = "--id" if question.identity is None else "--leave-out"
     for name in X.columns.intersection(list(used)):
-        kind = X[name].dtype
-        whole = pd.api.types.is_integer_dtype(kind)
-        if len(X) < MIN_IDENTIFIED or not (whole or _is_text(X[name])):
+        whole = pd.api.types.is_integer_dtype(X[name].dtype)
+        if len(X) < MIN_IDENTIFIED or not (whole or pd.api.types.is_string_dtype(X[name])):
             continue
         different = X[name].nunique()
         if different == len(X) or (not whole and different >= 0.95 * len(X)):
@@ -324,7 +323,3 @@ def _note_identifiers(X: pd.DataFrame, question: Question) -> None:
                 f"column {name!r} has another value in {every} and looks like an identifier: "
                 f"if it is one, use {option} {name}."
             )
-
-
-def _is_text(column: pd.Series) -> bool:
-    return isinstance(column.iloc[0], str) or pd.api.types.is_string_dtype(column.dtype)

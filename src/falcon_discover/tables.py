@@ -274,7 +274,7 @@ def _two_classes(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         # Said here too, where it is an error.
         with notices.ignoring(UserWarning, "The number of unique classes"):
             check_classification_targets(values)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise InputError(f"y is not a column of two classes. {error}") from error
     if len(known) == 1:
         raise InputError(
