@@ -262,8 +262,10 @@ def test_a_column_has_one_role(table, words, pair):
         ([*["0.97"] * (N - 1), "97 %"], "Write percentages as shares: divide by 100."),
         ([*["0.97"] * (N - 1), "high"], f"holds 'high' in row {N - 1} (1 such row)"),
         ([*[0.5] * (N - 1), None], f"holds nothing in row {N - 1}"),
-        ([*[0.5] * (N - 1), 97.0], "holds 97 in row 239 (1 such row): a probability is a number"),
+        ([*[0.5] * (N - 1), 97.0], "holds 97.0 in row 239 (1 such row): a probability is a number"),
         ([*[0.5] * (N - 1), 97.0], "If these are percentages, divide them by 100."),
+        ([[0.1, 0.9]] * N, "holds array([0.1, 0.9]) in row 0"),
+        (pd.to_timedelta(np.arange(N), "D"), "holds 1 days 00:00:00 in row 1"),
         ([*[0.5] * (N - 1), -3.0], "a probability is a number between 0 and 1."),
     ],
 )
@@ -432,3 +434,20 @@ def test_a_column_name_that_ends_in_nul_is_refused(tmp_path):
     made_up().rename(columns={"load": "load\0"}).to_csv(tmp_path / "rows.csv", index=False)
     told = refused("audit", tmp_path / "rows.csv", *PROBA)
     assert told.startswith("rows.csv has a NUL character in the name 'load")
+
+
+@pytest.mark.parametrize("words", [["--seed", "-1"], ["--seed", 2**40], ["--jobs", 0]])
+def test_numbers_that_no_library_takes_are_refused_as_options(table, words):
+    assert f"Invalid value for '{words[0]}'" in run("audit", table, *PROBA, *words, code=2).stderr
+
+
+def test_labels_that_are_bytes_are_refused_in_a_sentence(tmp_path):
+    path = written(tmp_path, outcome=[b"yes", b"no"] * (N // 2))
+    assert "labels represented as bytes is not supported" in refused("audit", path, *PROBA)
+
+
+def test_a_column_of_lists_is_no_identifier():
+    rows = made_up().assign(load=[[1, 2]] * N)
+    with notices.collected() as notes:
+        audit._note_identifiers(rows, audit.Question("outcome"))
+    assert not notes

@@ -283,7 +283,7 @@ def _scores(column: pd.Series) -> FloatArray:
     value = column.iloc[bad[0]]
     percent = "%" in str(value) and isinstance(value, str)
     hint = " Write percentages as shares: divide by 100." if percent else if_percent(numbers)
-    held = "nothing" if pd.isna(value) else f"{value!r}" if len(texts) else f"{value:g}"
+    held = repr(value) if len(texts) else "nothing" if pd.isna(value) else str(value)
     raise InputError(
         f"--proba names the column {column.name!r}, which holds {held} in row {bad[0]} "
         f"({len(bad):,} such row{'s' if len(bad) > 1 else ''}): a probability is a number between "
@@ -307,9 +307,8 @@ def _note_identifiers(X: pd.DataFrame, question: Question) -> None:
     used = getattr(question.model, "feature_names_in_", X.columns)
     option = "--id" if question.identity is None else "--leave-out"
     for name in X.columns.intersection(list(used)):
-        kind = X[name].dtype
-        whole = pd.api.types.is_integer_dtype(kind)
-        if len(X) < MIN_IDENTIFIED or not (whole or _is_text(X[name])):
+        whole = pd.api.types.is_integer_dtype(X[name].dtype)
+        if len(X) < MIN_IDENTIFIED or not (whole or pd.api.types.is_string_dtype(X[name])):
             continue
         different = X[name].nunique()
         if different == len(X) or (not whole and different >= 0.95 * len(X)):
@@ -318,7 +317,3 @@ def _note_identifiers(X: pd.DataFrame, question: Question) -> None:
                 f"column {name!r} has another value in {every} and looks like an identifier: "
                 f"if it is one, use {option} {name}."
             )
-
-
-def _is_text(column: pd.Series) -> bool:
-    return isinstance(column.iloc[0], str) or pd.api.types.is_string_dtype(column.dtype)

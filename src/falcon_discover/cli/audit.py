@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from falcon_discover import notices, progress
-from falcon_discover.cli.common import AsJson, Jobs, Quiet, command, echo, writing
+from falcon_discover.cli.common import MAX_SEED, AsJson, Jobs, Quiet, command, echo, writing
 from falcon_discover.cli.outputs import check_outputs
 from falcon_discover.cli.trust import command_to_trust
 from falcon_discover.exceptions import InputError
@@ -39,7 +39,7 @@ Saved = Annotated[
     Path | None,
     typer.Option("--save", help="File for the fitted audit, to score new rows with ('score')."),
 ]
-Seed = Annotated[int, typer.Option(help="Seed of splits, folds and models.")]
+Seed = Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of splits, folds and models.")]
 
 
 @command

@@ -11,6 +11,7 @@ import typer
 from falcon_discover import progress
 from falcon_discover.bench import plan
 from falcon_discover.cli.common import (
+    MAX_SEED,
     EngineName,
     Jobs,
     Scheduler,
@@ -31,7 +32,10 @@ bench_app = typer.Typer(help="Run the paper's study and rebuild its tables.", no
 
 StoreFolder = Annotated[Path, typer.Option("--store", help="Folder of the finished runs.")]
 DataSets = Annotated[list[str] | None, typer.Option("--dataset", help="May be repeated; all.")]
-Seeds = Annotated[list[int] | None, typer.Option("--seed", help="May be repeated; all four.")]
+Seeds = Annotated[
+    list[int] | None,
+    typer.Option("--seed", min=0, max=MAX_SEED, help="May be repeated; all four."),
+]
 
 resumable = functools.partial(command, kept="finished runs are kept, the same command goes on")
 

@@ -29,9 +29,17 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 # All control characters but tab and newline: the others move the cursor or begin a command.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 P = ParamSpec("P")
+MAX_SEED = 2**31 - 1  # numpy takes twice as many; splits use seeds beside the one that is given
+
+
+def _not_zero(jobs: int) -> int:
+    if jobs == 0:
+        raise typer.BadParameter("0 threads cannot work: give 1 or more, or -1 for all cores.")
+    return jobs
+
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]
-Jobs = Annotated[int, typer.Option(help="Threads; -1 for all cores.")]
+Jobs = Annotated[int, typer.Option(callback=_not_zero, help="Threads; -1 for all cores.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print only where the results are.")]
 EngineName = Annotated[str, typer.Option("--engine", help="local or dask.")]
 Scheduler = Annotated[
