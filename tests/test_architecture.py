@@ -54,6 +54,7 @@ ROOMS = (
     "delimited",
     "files",
     "report",
+    "judgements",
     "discovery",
     "checks",
     "answers",

@@ -225,4 +225,4 @@ def test_the_target_as_the_score_is_refused(rows, tmp_path):
     words = ["audit", tmp_path / "t.csv", "--target", "target", "--proba", "target"]
     result = CliRunner().invoke(app, [str(word) for word in words])
     assert result.exit_code == 1
-    assert "--proba and --target both name the column 'target'" in result.stderr
+    assert "both name the column 'target'" in result.stderr

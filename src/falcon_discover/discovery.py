@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,49 +13,27 @@ import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover import notices, progress, rankers
-from falcon_discover.calibration import (
-    calibration_weights,
-    fitted_calibrator,
-    training_weights,
-)
-from falcon_discover.calibration.discrepancy import Caution
-from falcon_discover.calibration.model import StateCalibrator
-from falcon_discover.contributions import Contributions, contributions
-from falcon_discover.exceptions import InputError
 from falcon_discover.guarantee import (
     CROSS_FITTED,
-    KNOWN_UNSEEN,
     NEW_ROWS,
-    MissedBound,
-    ReviewBudget,
-    missed_bound,
-    review_budget,
 )
-from falcon_discover.metrics import capture_at, false_confidence
-from falcon_discover.plausibility import alerts
+from falcon_discover.judgements import NO_MODEL, Judgements, ranker_name
+from falcon_discover.metrics import false_confidence
 from falcon_discover.plots.accessor import Plots
 from falcon_discover.rankers.training import TrainingRows, check_labels
 from falcon_discover.reasons import review_list
 from falcon_discover.regions.claims import FREQUENT_LIFT
 from falcon_discover.regions.clusters import Clusters
-from falcon_discover.regions.conflict import Conflict, conflict_grid
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.regions.rules import Rule, find_rules, half
 from falcon_discover.report.build import About, Report
 from falcon_discover.report.write import check_target, write
-from falcon_discover.results import Evaluation, evaluate
 from falcon_discover.settings import PAPER
-from falcon_discover.signals.state import SIGNALS, STABILITY_SIGNALS, State
+from falcon_discover.signals.state import SIGNALS, State
 from falcon_discover.tables import FloatArray, Table, shown
 
-NO_MODEL = (
-    "There was no model to probe, so the stability signals "
-    f"({', '.join(STABILITY_SIGNALS)}) are absent and rankers that need them are left out."
-)
-ASSUMED_UNSEEN = "provided that the model has not seen these rows"
 # Regions are found with the learned score of the rows they are found on.
 REGION_WITNESS = "learned_oof"
-FAMILY = ("s_stab", "s_disc", "learned_oof")
 # Regions that the model's own confidence may foresee: how many, and how much of their confident
 # errors may lie in regions that are told already. Rows do not count: a wide region around a small
 # one that is told has few rows of it, but may have little else to tell.
@@ -64,7 +42,7 @@ MAX_TOLD_SHARE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Discovery:
+class Discovery(Judgements):
     """The finding on a set of rows; `discover()` returns one, and so does `falcon.examine(X)`.
 
     Attributes
@@ -181,17 +159,6 @@ class Discovery:
             notices.warn(alert)
         return self
 
-    @cached_property
-    def alerts(self) -> tuple[str, ...]:
-        """Why the scores cannot be what they are said to be, in sentences; mostly none.
-
-        Scores that rank the labels backwards, or that look as if the model had been trained on
-        these rows. Nothing is asked where the model is known not to have seen them.
-        """
-        if self.codes is None or self.source in KNOWN_UNSEEN:
-            return ()
-        return alerts(self.state, self.codes, self.classes, self.scored)
-
     def frame(self) -> pd.DataFrame:
         """Return the ten signals of each row; without a model the stability ones are NaN."""
         return signal_frame(self.state, self.index)
@@ -230,96 +197,6 @@ class Discovery:
             return ranker.held_out_risk_[: len(self.state)]
         return ranker.risk(self.state)
 
-    def evaluate(
-        self, *, budgets: Sequence[float] = PAPER.budgets, taus: Sequence[float] = PAPER.taus
-    ) -> Evaluation:
-        """Return how well the ranker and the baselines find the rows' confident errors."""
-        if self.codes is None:
-            raise InputError("evaluate needs labels: give y with X.")
-        compared = self.compared()
-        return evaluate(
-            self.state,
-            self.codes,
-            lambda name, tau: self.score(compared[name], tau),
-            rankers=list(compared),
-            tau=self.tau,
-            budgets=budgets,
-            taus=taus,
-            assumption="" if self.source in KNOWN_UNSEEN else ASSUMED_UNSEEN,
-            alerts=self.alerts,
-        )
-
-    def compared(self) -> dict[str, Any]:
-        """Return the rankers that are compared, by name: the own one first, then the baselines."""
-        known = set(self.state.signals.columns)
-        others = {n: n for n in rankers.BASELINES if set(rankers.make(n).needs) <= known}
-        return {_name(self.ranker): self.ranker, **(others | {_name(self.ranker): self.ranker})}
-
-    def review_budget(
-        self, max_residual_rate: float, confidence: float = PAPER.interval_level
-    ) -> ReviewBudget:
-        """Return the smallest review budget that leaves at most this rate of confident errors."""
-        return review_budget(
-            self._events(),
-            self.suspicion(),
-            self.state.eligible(self.tau),
-            max_residual_rate=max_residual_rate,
-            confidence=confidence,
-            source=self.source,
-            tau=self.tau,
-            doubt=" ".join(self.alerts),
-        )
-
-    def missed_bound(self, budget: float, confidence: float = PAPER.interval_level) -> MissedBound:
-        """Return how many confident errors the review of a share of the rows may leave."""
-        return missed_bound(
-            self._events(),
-            self.suspicion(),
-            budget=budget,
-            confidence=confidence,
-            source=self.source,
-            doubt=" ".join(self.alerts),
-        )
-
-    def conflict(self) -> Conflict:
-        """Return Gamma over a grid of evidence and instability, and the regime it speaks for.
-
-        The regime compares, on these rows, the best ranker of the discrepancy family with the
-        better of confidence and TrustScore.
-        """
-        if not self.state.has_stability:
-            raise InputError(f"conflict needs a model: {NO_MODEL}")
-        events = self._events()
-        known = {name: self.state.signals[name].to_numpy() for name in self.state.signals}
-        slices = conflict_grid(known, events, self.state.confidence, self.tau)
-        trust = self.state.evidence["log_trust_1"].to_numpy()
-        priors = [self.score("confidence", self.tau), -trust]
-        family = [_witness_scores(partial(self.score, name, self.tau)) for name in FAMILY]
-        best = [
-            max(capture_at(events, score, PAPER.main_budget) for score in scores)
-            for scores in (family, priors)
-        ]
-        to_learn_from = int(self.training.source("all").events(self.tau).sum())
-        return Conflict.judge(slices, to_learn_from, best[0] - best[1])
-
-    def calibration_weights(self) -> FloatArray:
-        """Return w_cal of each row; its labels must be known."""
-        if not self.state.has_stability:
-            raise InputError(f"calibration weights need a model: {NO_MODEL}")
-        return calibration_weights(self.state, self._events())
-
-    def calibrator(
-        self, method: str, *, weighted: bool = False, caution: Caution = "auto"
-    ) -> StateCalibrator:
-        """Return a calibrator fitted on the rows that rankers learn from."""
-        rows = self.training.source("all")
-        weights = None
-        if weighted:
-            if not rows.state.has_stability:
-                raise InputError(f"calibration weights need a model: {NO_MODEL}")
-            weights = training_weights(calibration_weights(rows.state, rows.events(self.tau)))
-        return fitted_calibrator(method, rows.state, rows.codes, weights, caution=caution)
-
     def report(
         self,
         path: str | Path,
@@ -350,7 +227,7 @@ class Discovery:
         about = About(
             name=name,
             how={"rows": "the rows of the fit" if self.own_rows else "new rows", **(how or {})},
-            settings={"ranker": _name(self.ranker)},
+            settings={"ranker": ranker_name(self.ranker)},
             budget=budget,
             max_residual_rate=max_residual_rate,
             contributions=contributions,
@@ -361,19 +238,6 @@ class Discovery:
     def plot(self) -> Plots:
         """Figures for matplotlib: `plot.capture()`, `plot.reliability()` and more."""
         return Plots(self)
-
-    def contributions(self) -> Contributions:
-        """Return what each family of signals earns, on the rows that the ranker learned from."""
-        ranker = self.training.ranker(self.ranker, self.tau)
-        if not isinstance(ranker, rankers.GatedRisk):
-            ranker = self.training.ranker("auto", self.tau)
-            assert isinstance(ranker, rankers.GatedRisk)
-        return contributions(self.training.source(ranker.labels), ranker, self.tau)
-
-    def _events(self) -> npt.NDArray[np.bool_]:
-        if self.codes is None:
-            raise InputError("this needs labelled rows: give y with X.")
-        return false_confidence(self.codes, self.state.p, self.tau)
 
     def __repr__(self) -> str:
         if self.codes is None:
@@ -394,13 +258,6 @@ class Discovery:
 def signal_frame(state: State, index: pd.Index) -> pd.DataFrame:
     """Return the ten signals with the rows' own labels as index."""
     return state.signals.reindex(columns=list(SIGNALS)).set_axis(index, axis=0)
-
-
-def _name(ranker: Any) -> str:
-    if isinstance(ranker, str):
-        return ranker
-    made = rankers.make(ranker)
-    return getattr(made, "name", type(made).__name__)
 
 
 def _rules(

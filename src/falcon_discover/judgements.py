@@ -1,0 +1,191 @@
+"""What labelled rows say about a finding: how well it ranks, how much review is enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from falcon_discover import notices, rankers
+from falcon_discover.calibration import (
+    calibration_weights,
+    fitted_calibrator,
+    training_weights,
+)
+from falcon_discover.calibration.discrepancy import Caution
+from falcon_discover.calibration.model import StateCalibrator
+from falcon_discover.contributions import Contributions, contributions
+from falcon_discover.exceptions import InputError
+from falcon_discover.guarantee import (
+    KNOWN_UNSEEN,
+    MissedBound,
+    ReviewBudget,
+    missed_bound,
+    review_budget,
+)
+from falcon_discover.metrics import capture_at, false_confidence
+from falcon_discover.plausibility import alerts
+from falcon_discover.rankers.training import TrainingRows
+from falcon_discover.regions.conflict import Conflict, conflict_grid
+from falcon_discover.results import Evaluation, evaluate
+from falcon_discover.settings import PAPER
+from falcon_discover.signals.state import STABILITY_SIGNALS, State
+from falcon_discover.tables import FloatArray
+
+NO_MODEL = (
+    "There was no model to probe, so the stability signals "
+    f"({', '.join(STABILITY_SIGNALS)}) are absent and rankers that need them are left out."
+)
+ASSUMED_UNSEEN = "provided that the model has not seen these rows"
+FAMILY = ("s_stab", "s_disc", "learned_oof")
+
+
+class Judgements:
+    """What can be asked of a finding whose labels are known; `Discovery` is one."""
+
+    state: State
+    codes: npt.NDArray[np.int8] | None
+    classes: npt.NDArray[Any]
+    tau: float
+    ranker: Any
+    training: TrainingRows
+    source: str
+    scored: int
+
+    def suspicion(self) -> FloatArray:
+        """Return the suspicion of each row; `Discovery` does it."""
+        raise NotImplementedError
+
+    def score(self, ranker: Any, tau: float) -> FloatArray:
+        """Return the suspicion of each row by any ranker; `Discovery` does it."""
+        raise NotImplementedError
+
+    @cached_property
+    def alerts(self) -> tuple[str, ...]:
+        """Why the scores cannot be what they are said to be, in sentences; mostly none.
+
+        Scores that rank the labels backwards, or that look as if the model had been trained on
+        these rows. Nothing is asked where the model is known not to have seen them.
+        """
+        if self.codes is None or self.source in KNOWN_UNSEEN:
+            return ()
+        return alerts(self.state, self.codes, self.classes, self.scored)
+
+    def evaluate(
+        self, *, budgets: Sequence[float] = PAPER.budgets, taus: Sequence[float] = PAPER.taus
+    ) -> Evaluation:
+        """Return how well the ranker and the baselines find the rows' confident errors."""
+        if self.codes is None:
+            raise InputError("evaluate needs labels: give y with X.")
+        compared = self.compared()
+        return evaluate(
+            self.state,
+            self.codes,
+            lambda name, tau: self.score(compared[name], tau),
+            rankers=list(compared),
+            tau=self.tau,
+            budgets=budgets,
+            taus=taus,
+            assumption="" if self.source in KNOWN_UNSEEN else ASSUMED_UNSEEN,
+            alerts=self.alerts,
+        )
+
+    def compared(self) -> dict[str, Any]:
+        """Return the rankers that are compared, by name: the own one first, then the baselines."""
+        known = set(self.state.signals.columns)
+        others = {n: n for n in rankers.BASELINES if set(rankers.make(n).needs) <= known}
+        return {
+            ranker_name(self.ranker): self.ranker,
+            **(others | {ranker_name(self.ranker): self.ranker}),
+        }
+
+    def review_budget(
+        self, max_residual_rate: float, confidence: float = PAPER.interval_level
+    ) -> ReviewBudget:
+        """Return the smallest review budget that leaves at most this rate of confident errors."""
+        return review_budget(
+            self._events(),
+            self.suspicion(),
+            self.state.eligible(self.tau),
+            max_residual_rate=max_residual_rate,
+            confidence=confidence,
+            source=self.source,
+            tau=self.tau,
+            doubt=" ".join(self.alerts),
+        )
+
+    def missed_bound(self, budget: float, confidence: float = PAPER.interval_level) -> MissedBound:
+        """Return how many confident errors the review of a share of the rows may leave."""
+        return missed_bound(
+            self._events(),
+            self.suspicion(),
+            budget=budget,
+            confidence=confidence,
+            source=self.source,
+            doubt=" ".join(self.alerts),
+        )
+
+    def conflict(self) -> Conflict:
+        """Return Gamma over a grid of evidence and instability, and the regime it speaks for.
+
+        The regime compares, on these rows, the best ranker of the discrepancy family with the
+        better of confidence and TrustScore.
+        """
+        if not self.state.has_stability:
+            raise InputError(f"conflict needs a model: {NO_MODEL}")
+        events = self._events()
+        known = {name: self.state.signals[name].to_numpy() for name in self.state.signals}
+        slices = conflict_grid(known, events, self.state.confidence, self.tau)
+        trust = self.state.evidence["log_trust_1"].to_numpy()
+        priors = [self.score("confidence", self.tau), -trust]
+        # Where there is nothing to learn, fit has said so.
+        with notices.collected():
+            family = [self.score(name, self.tau) for name in FAMILY]
+        best = [
+            max(capture_at(events, score, PAPER.main_budget) for score in scores)
+            for scores in (family, priors)
+        ]
+        to_learn_from = int(self.training.source("all").events(self.tau).sum())
+        return Conflict.judge(slices, to_learn_from, best[0] - best[1])
+
+    def calibration_weights(self) -> FloatArray:
+        """Return w_cal of each row; its labels must be known."""
+        if not self.state.has_stability:
+            raise InputError(f"calibration weights need a model: {NO_MODEL}")
+        return calibration_weights(self.state, self._events())
+
+    def calibrator(
+        self, method: str, *, weighted: bool = False, caution: Caution = "auto"
+    ) -> StateCalibrator:
+        """Return a calibrator fitted on the rows that rankers learn from."""
+        rows = self.training.source("all")
+        weights = None
+        if weighted:
+            if not rows.state.has_stability:
+                raise InputError(f"calibration weights need a model: {NO_MODEL}")
+            weights = training_weights(calibration_weights(rows.state, rows.events(self.tau)))
+        return fitted_calibrator(method, rows.state, rows.codes, weights, caution=caution)
+
+    def contributions(self) -> Contributions:
+        """Return what each family of signals earns, on the rows that the ranker learned from."""
+        ranker = self.training.ranker(self.ranker, self.tau)
+        if not isinstance(ranker, rankers.GatedRisk):
+            ranker = self.training.ranker("auto", self.tau)
+            assert isinstance(ranker, rankers.GatedRisk)
+        return contributions(self.training.source(ranker.labels), ranker, self.tau)
+
+    def _events(self) -> npt.NDArray[np.bool_]:
+        if self.codes is None:
+            raise InputError("this needs labelled rows: give y with X.")
+        return false_confidence(self.codes, self.state.p, self.tau)
+
+
+def ranker_name(ranker: Any) -> str:
+    """Return the name of a ranker that is given by name, by class or as it is."""
+    if isinstance(ranker, str):
+        return ranker
+    made = rankers.make(ranker)
+    return getattr(made, "name", type(made).__name__)
