@@ -96,7 +96,7 @@ def test_a_changed_review_list_is_said_in_a_sentence(tmp_path, change, sentence)
         ({"row": [1], "mark": ["right"]}, "row 1 is marked but not in the review list"),
         (
             {"row": [0, 3], "key": ["000000", "000009"], "mark": ["right", "right"]},
-            "row 3 has the key '9' in the marks and '000001' in the review list",
+            "row 3 has the key '000009' in the marks and '000001' in the review list",
         ),
     ],
 )
@@ -107,6 +107,12 @@ def test_marks_of_another_audit_are_refused(tmp_path, marks, sentence):
 def test_marks_whose_ids_were_read_as_numbers_are_those_of_this_audit(tmp_path):
     marks = pd.DataFrame({"row": [0, 3], "key": ["000000", "000001"], "mark": "right"})
     assert "Of 2 confident predictions" in told(tmp_path, marks=marks, code=0)
+
+
+def test_ids_that_look_like_gaps_are_those_of_this_audit(tmp_path):
+    review = review_of().assign(key=["NA", "null", "1e3", "7", "8", "9"])
+    marks = pd.DataFrame({"row": [0, 3, 6], "key": ["NA", "null", "1e3"], "mark": "right"})
+    assert "Of 3 confident predictions" in told(tmp_path, review=review, marks=marks, code=0)
 
 
 def test_marks_quoted_for_a_spreadsheet_are_those_of_this_audit(tmp_path):

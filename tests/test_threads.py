@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import falcon_discover.search  # noqa: F401 (loads the libraries)
-from falcon_discover.threads import one_blas_thread, openmp_threads
+from falcon_discover.threads import limited, one_blas_thread, openmp_threads
 
 
 def threads(user_api):
@@ -25,3 +28,34 @@ def test_one_blas_thread_leaves_openmp_its_threads(openmp):
         assert threads("blas") <= {1}
         assert openmp_threads() == openmp
     assert (threads("blas"), openmp_threads()) == before
+
+
+def test_overlapping_limits_of_two_threads_leave_nothing_behind():
+    """The first to come is the first to go: what it found must not be put back under the second."""
+    before = threads("blas"), openmp_threads()
+    first_is_in, second_is_in, first_is_out = (threading.Event() for _ in range(3))
+    seen = []
+
+    def first():
+        with limited(1, 1):
+            first_is_in.set()
+            assert second_is_in.wait(30)
+        first_is_out.set()
+
+    def second():
+        assert first_is_in.wait(30)
+        with limited(1, 2):
+            second_is_in.set()
+            assert first_is_out.wait(30)
+            seen.append((threads("blas"), openmp_threads()))
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(first), pool.submit(second)]:
+            done.result(60)
+    assert seen == [({1}, 2)] or not before[0]
+    assert (threads("blas"), openmp_threads()) == before
+
+
+def test_the_strictest_limit_holds_while_anybody_needs_it():
+    with limited(1, None), limited(2, None):
+        assert threads("blas") <= {1}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, Self
 
@@ -14,7 +14,6 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from falcon_discover import backbones, notices, progress, rankers
 from falcon_discover.answers import Answers
@@ -46,6 +45,7 @@ from falcon_discover.settings import PAPER
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.state import SIGNALS, Measure, State
 from falcon_discover.tables import FloatArray, IntArray, Labels, Table, array_names, named_like
+from falcon_discover.threads import limited, thread_count
 
 # Two rows closer than this are the same row (float32 coordinates).
 DUPLICATE_DISTANCE = 1e-6
@@ -391,6 +391,9 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
     @contextmanager
     def _at_work(self) -> Iterator[None]:
         """Keep to the threads that were asked for, and show progress where it was asked for."""
-        limits = None if self.n_jobs is None else effective_n_jobs(self.n_jobs)
-        with threadpool_limits(limits=limits), progress.shown(bool(self.verbose)):
+        threads = None if self.n_jobs is None else thread_count(self.n_jobs)
+        with (
+            nullcontext() if threads is None else limited(threads, threads),
+            progress.shown(bool(self.verbose)),
+        ):
             yield

@@ -13,7 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 from sklearn.neighbors import NearestNeighbors
-from threadpoolctl import threadpool_limits
+
+from falcon_discover.threads import limited
 
 # scikit-learn's k-d tree is faster than brute force only on narrow tables.
 KD_TREE_MAX_WIDTH = 8
@@ -159,7 +160,7 @@ class InvertedFile:
         self._lists.cp.seed = SEED
         self._lists.cp.max_points_per_centroid = POINTS_PER_LIST
         # Sums in another order could put a row into another list.
-        with threadpool_limits(limits=1):
+        with limited(1, 1):
             self._lists.train(reference)
             self._lists.add(reference)
         self._lists.nprobe = min(FIRST_LISTS, n_lists)

@@ -2,12 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 from joblib import effective_n_jobs, parallel_config
-from threadpoolctl import ThreadpoolController, threadpool_limits
+from threadpoolctl import ThreadpoolController
+
+
+class _Blas:
+    """The limit on BLAS, which holds for the whole process: the strictest that anybody needs.
+
+    Audits in threads begin and end in any order. Whoever put back what it had found would lift the
+    limit of another, or leave its own behind.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._limits: list[int] = []
+        self._before: dict[str, tuple[Any, int]] = {}
+
+    @contextmanager
+    def limited(self, libraries: Sequence[Any], limit: int) -> Iterator[None]:
+        with self._lock:
+            self._limits.append(limit)
+            for library in libraries:
+                self._before.setdefault(library.filepath, (library, library.num_threads))
+            self._apply()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._limits.remove(limit)
+                self._apply()
+                if not self._limits:
+                    self._before.clear()
+
+    def _apply(self) -> None:
+        for library, before in self._before.values():
+            # threadpoolctl lets only the first thread that sets a limit set it again. Here all take
+            # turns, and none lifts the limit of another.
+            release = getattr(library, "clear_controlling_thread", lambda force: None)
+            release(force=True)
+            library.set_num_threads(min(self._limits, default=before))
+            release(force=True)
+
+
+_blas = _Blas()
+
+
+@contextmanager
+def limited(blas: int, openmp: int | None) -> Iterator[None]:
+    """Limit the threads of BLAS, in the whole process, and of OpenMP, in the calling thread.
+
+    Parameters
+    ----------
+    openmp : threads of OpenMP; None leaves them as they are
+    """
+    # Looked for anew: libraries are loaded when they are first needed.
+    libraries = ThreadpoolController()
+    own = [(one, one.num_threads) for one in libraries.select(user_api="openmp").lib_controllers]
+    try:
+        with _blas.limited(libraries.select(user_api="blas").lib_controllers, blas):
+            # OpenMP comes second: a BLAS that is built on it, as that of faiss is, limits it too.
+            for library, before in own:
+                library.set_num_threads(openmp or before)
+            yield
+    finally:
+        for library, before in own:
+            library.set_num_threads(before)
 
 
 @contextmanager
@@ -18,12 +83,7 @@ def one_blas_thread(openmp: int | None = None) -> Iterator[None]:
     ----------
     openmp : threads of OpenMP; None leaves them as they are
     """
-    threads = openmp or openmp_threads()
-    # OpenMP comes second: a BLAS that is built on it, as that of faiss is, would limit it too.
-    with (
-        threadpool_limits(limits=1, user_api="blas"),
-        threadpool_limits(limits=threads, user_api="openmp"),
-    ):
+    with limited(1, openmp):
         yield
 
 

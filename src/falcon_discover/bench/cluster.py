@@ -10,12 +10,11 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from uuid import uuid4
 
-from threadpoolctl import threadpool_limits
-
 from falcon_discover import progress
 from falcon_discover.bench.run import Executor, Finished, Spread
 from falcon_discover.bench.store import RunKey
 from falcon_discover.engines import cluster
+from falcon_discover.threads import limited
 
 GIVEN_UP = (
     "a run was given up: several workers died on it, perhaps for lack of memory. Use fewer workers "
@@ -54,5 +53,5 @@ def _same(one: Executor) -> Executor:
 
 
 def _run_on_worker(name: str, key: RunKey) -> Finished:
-    with cluster.ONE_AT_A_TIME, progress.silent(), threadpool_limits(limits=1):
+    with cluster.ONE_AT_A_TIME, progress.silent(), limited(1, 1):
         return key, *cluster.kept(name)(key)

@@ -21,13 +21,17 @@ def feedback(
     """Compare reviewers' marks with the risk that was predicted."""
     from falcon_discover.files import read_table
     from falcon_discover.report.feedback import feedback as compare
+    from falcon_discover.report.rows import LIST_COLUMNS
 
     for name in ("review.parquet", "summary.json"):
         if not (audited / name).is_file():
             raise InputError(f"{audited} has no {name}: give the folder that audit wrote.")
+    review = read_table(audited / "review.parquet")
+    # What identifies a row is compared as it was written: 007 is not 7.
+    identity = [str(name) for name in review.columns if name not in LIST_COLUMNS]
     found = compare(
-        read_table(audited / "review.parquet"),
-        read_table(marks),
+        review,
+        read_table(marks, text_columns=identity),
         **_settings(audited / "summary.json"),
     )
     echo(json.dumps(found.to_dict(), indent=2) if as_json else repr(found))

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from sklearn.model_selection import StratifiedKFold
-from threadpoolctl import threadpool_limits
 
 from falcon_discover import metrics
 from falcon_discover.calibration import fitted_calibrator
@@ -18,6 +17,7 @@ from falcon_discover.rankers.training import LabelledState
 from falcon_discover.results import records
 from falcon_discover.signals.state import State
 from falcon_discover.tables import FloatArray, IntArray
+from falcon_discover.threads import limited
 
 BEFORE = "before"
 SHOWN = ("platt", "discrepancy")
@@ -98,7 +98,7 @@ def enough_labels(codes: npt.ArrayLike) -> bool:
 
 def _scores(method: str, learn: LabelledState, state: State) -> FloatArray:
     # Small fits: more threads would only wait for each other.
-    with threadpool_limits(limits=1):
+    with limited(1, 1):
         return fitted_calibrator(method, learn.state, learn.codes).predict(state)
 
 

@@ -10,11 +10,11 @@ import pandas as pd
 from sklearn.cluster import KMeans
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
 from falcon_discover.tables import BoolArray, FloatArray, IntArray
+from falcon_discover.threads import limited
 
 # What the artifact clusters, beside the learned score; instability signals need a model.
 CLUSTERED = ("support", "label_agreement", "mean_drift", "label_consistency", "confidence")
@@ -61,7 +61,7 @@ class Clusters:
             ),
         )
         # One thread: partial sums in another order could move a border case.
-        with threadpool_limits(limits=1):
+        with limited(1, 1):
             found = model.fit_predict(rows)
         held = np.bincount(found, events, minlength=model[-1].n_clusters)
         size = np.bincount(found, minlength=model[-1].n_clusters)
@@ -72,7 +72,7 @@ class Clusters:
 
     def assign(self, state: State, learned: FloatArray) -> IntArray:
         """Return the region number of each row."""
-        with threadpool_limits(limits=1):
+        with limited(1, 1):
             found = self.model.predict(_representation(state, learned, self.columns))
         return self.order[found]
 
