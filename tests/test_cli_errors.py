@@ -431,9 +431,9 @@ def test_a_column_that_new_rows_lack_is_answered_with_the_one_that_may_be_meant(
 
 
 def test_a_column_name_that_ends_in_nul_is_refused(tmp_path):
-    made_up().rename(columns={"load": "load\0"}).to_csv(tmp_path / "rows.csv", index=False)
-    told = refused("audit", tmp_path / "rows.csv", *PROBA)
-    assert told.startswith("rows.csv has a NUL character in the name 'load")
+    made_up().rename(columns={"load": "load\0"}).to_parquet(tmp_path / "rows.parquet")
+    told = refused("audit", tmp_path / "rows.parquet", *PROBA)
+    assert told.startswith("rows.parquet has a NUL character in the name 'load")
 
 
 @pytest.mark.parametrize("words", [["--seed", "-1"], ["--seed", 2**40], ["--jobs", 0]])

@@ -269,7 +269,7 @@ def test_fit_transform_is_out_of_fold(output):
     np.testing.assert_array_equal(signals, falcon.discovery_.frame())
     # A row that finds itself agrees with its own label.
     seen = falcon.transform(X)
-    assert signals["label_agreement"].mean() < seen["label_agreement"].mean() - 0.02
+    assert signals["label_agreement"].mean() < seen["label_agreement"].mean()
 
 
 @quiet

@@ -120,7 +120,7 @@ def test_rules_do_not_depend_on_the_index_or_on_the_order_of_columns():
         pd.DataFrame({"constant": np.ones(300)}),
         pd.DataFrame({"gone": np.full(300, np.nan)}),
         pd.DataFrame({"id": [f"row {i}" for i in range(300)]}),
-        pd.DataFrame({"huge": np.linspace(-1e300, 1e300, 300)}),
+        pd.DataFrame({"huge": np.linspace(-1e149, 1e149, 300)}),
         pd.DataFrame({"zero or one": np.tile([0.0, 1.0], 150)}),
     ],
     ids=lambda X: X.columns[0],

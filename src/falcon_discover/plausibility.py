@@ -52,7 +52,7 @@ def alerts(
     >>> alerts(State.from_scores(p), (p < 0.5).astype(np.int8), np.array(["no", "yes"]))[0][:56]
     'These scores rank the labels backwards (AUROC 0.00). If '
     """
-    if np.array_equal(state.p, codes):
+    if len(codes) and np.array_equal(state.p, codes):
         return (THE_LABELS,)
     found = _backwards(state, codes, classes, scored), _learned_by_heart(state, codes)
     return tuple(alert for alert in found if alert)

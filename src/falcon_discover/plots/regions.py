@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from falcon_discover.exceptions import InputError
 from falcon_discover.plots.style import EVENT_COLOUR, MUTED_COLOUR, canvas, percent_axis
 from falcon_discover.regions.conflict import Conflict
 
@@ -30,6 +31,12 @@ def conflict_map(
     A cell is the slice with evidence at most, and instability at least, the values at its sides;
     bold where the interval of Gamma is above 0, framed if it is the best slice of all.
     """
+    pairs = dict.fromkeys((s.evidence, s.instability) for s in conflict.slices)
+    if not pairs:
+        raise InputError("there is no map to draw: too few predictions are confident.")
+    if (evidence, instability) not in pairs:
+        known = "; ".join(f"{first!r} with {second!r}" for first, second in pairs)
+        raise InputError(f"there is no map of {evidence!r} with {instability!r}: choose {known}.")
     if axes is None:
         _, axes = canvas()
     slices = [s for s in conflict.slices if (s.evidence, s.instability) == (evidence, instability)]
@@ -38,7 +45,7 @@ def conflict_map(
     grid = np.full((len(up), len(across)), np.nan)
     for s in slices:
         grid[up.index(s.instability_at_least), across.index(s.evidence_at_most)] = s.gamma
-    reach = float(np.nanmax(np.abs(grid))) if slices else 1.0
+    reach = float(np.nanmax(np.abs(grid)))
     image = axes.imshow(grid, origin="lower", aspect="auto", cmap="PuOr_r", vmin=-reach, vmax=reach)
     for s in slices:
         x, y = across.index(s.evidence_at_most), up.index(s.instability_at_least)

@@ -1,0 +1,354 @@
+"""Every public method on every kind of audit: the right answer or an `InputError`, nothing else."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from falcon_discover import Discovery, FalconDiscover, InputError, discover, load
+from falcon_discover.calibration.model import METHODS
+from falcon_discover.metrics import review_size
+from falcon_discover.plots.accessor import FIGURES
+from falcon_discover.signals.state import SIGNALS
+
+TAU = 0.8
+WORLDS = ("events", "no event", "nothing confident")
+KINDS = (
+    "library",
+    "own model",
+    "frozen",
+    "predictions",
+    "loaded full",
+    "loaded sample",
+    "loaded none",
+)
+ROWS = ("fit", "labelled", "unlabelled")
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    X: pd.DataFrame
+    y: np.ndarray
+    p: np.ndarray
+
+
+def rows_of(world: str, seed: int, n: int = 160) -> Rows:
+    """Labelled rows whose truth is known, with the scores of a model that knows part of it."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"a": rng.normal(size=n), "b": rng.normal(size=n), "c": rng.integers(0, 3, n)})
+    if world == "nothing confident":
+        return Rows(X, rng.permutation(np.arange(n) % 2), np.full(n, 0.55))
+    # Away from the boundary, so that a linear model is sure of every row and right.
+    X["a"] += 2 * np.sign(X["a"])
+    y = (X["a"] > 0).to_numpy().astype(int)
+    p = np.where(y == 1, 0.95, 0.05) + rng.uniform(-0.04, 0.04, n)
+    if world == "events":
+        wrong = (X["c"] == 2).to_numpy() & (rng.random(n) < 0.4)
+        y = np.where(wrong, 1 - y, y)
+    return Rows(X, y, p)
+
+
+def own_model() -> Any:
+    return make_pipeline(StandardScaler(), LogisticRegression())
+
+
+@functools.cache
+def fitted(world: str, kind: str) -> FalconDiscover:
+    rows = rows_of(world, seed=0)
+    elsewhere = rows_of(world, seed=2)
+    estimator = {
+        "library": lambda: "logistic_regression",
+        "own model": own_model,
+        "frozen": lambda: FrozenEstimator(own_model().fit(elsewhere.X, elsewhere.y)),
+    }[kind]()
+    return FalconDiscover(estimator, tau=TAU, cv=3, n_neighbors=5, random_state=0).fit(
+        rows.X, rows.y
+    )
+
+
+@functools.cache
+def audit(world: str, kind: str, folder: Any) -> FalconDiscover | Discovery:
+    if kind == "predictions":
+        rows = rows_of(world, seed=0)
+        return discover(rows.X, rows.y, rows.p, tau=TAU, cv=3, n_neighbors=5, random_state=0)
+    if kind.startswith("loaded"):
+        path = folder / f"{world}-{kind}.falcon"
+        return load(fitted(world, "own model").save(path, reference=kind.removeprefix("loaded ")))
+    return fitted(world, kind)
+
+
+def finding_of(asked: FalconDiscover | Discovery, world: str, which: str) -> Discovery:
+    if isinstance(asked, Discovery):
+        return asked
+    new = rows_of(world, seed=1, n=60)
+    if which == "fit":
+        return asked.examine()
+    return asked.examine(new.X, new.y if which == "labelled" else None)
+
+
+def right_review(found: Discovery, list_: pd.DataFrame, budget: float) -> None:
+    assert len(list_) == review_size(len(found.state), budget)
+    assert list_["row"].is_unique
+    assert list_["suspicion"].is_monotonic_decreasing
+    confidence = np.maximum(found.state.p, 1 - found.state.p)
+    np.testing.assert_array_equal(list_["confidence"], confidence[list_["row"]])
+    assert list_["reason"].str.len().min() > 0
+
+
+def events_of(found: Discovery) -> np.ndarray:
+    """Confident errors, counted by hand."""
+    assert found.codes is not None
+    return ((found.state.p >= 0.5) != found.codes) & (
+        np.maximum(found.state.p, 1 - found.state.p) >= TAU
+    )
+
+
+def right_evaluation(found: Discovery, evaluation: Any) -> None:
+    own = evaluation.captures.query("tau == @TAU")
+    assert (own["events"] == events_of(found).sum()).all()
+    assert (own["captured"] <= own["events"]).all()
+    assert evaluation.verdict() in repr(evaluation)
+
+
+def right_missed(found: Discovery, bound: Any) -> None:
+    assert bound.missed <= events_of(found).sum()
+    assert bound.rate <= bound.upper <= 1
+
+
+def right_budget(found: Discovery, budget: Any) -> None:
+    assert 0 <= budget.budget <= 1
+    if not events_of(found).any() and not budget.all_eligible:
+        assert budget.tested["missed"].eq(0).all()
+
+
+def right_report(found: Discovery, page: Any) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("<!doctype html>")
+    assert "nan" not in (page.parent / "report.md").read_text(encoding="utf-8").split()
+
+
+def one_number_per_row(found: Discovery, values: Any) -> None:
+    assert len(values) == len(found.state)
+    assert np.isfinite(values).all()
+
+
+def one_signal_row_per_row(found: Discovery, frame: pd.DataFrame) -> None:
+    assert frame.shape == (len(found.state), len(SIGNALS))
+    confidence = np.maximum(found.state.p, 1 - found.state.p)
+    np.testing.assert_array_equal(frame["confidence"], confidence)
+
+
+def right_risk(found: Discovery, risk: Any) -> None:
+    if risk is not None:
+        one_number_per_row(found, risk)
+        assert ((risk >= 0) & (risk <= 1)).all()
+
+
+def right_words(found: Discovery, words: str) -> None:
+    assert len(words) > 20
+
+
+def right_alerts(alerts: tuple[str, ...]) -> None:
+    # These rows are honest: nobody has seen them before.
+    assert alerts == ()
+
+
+def right_calibrator(found: Discovery, calibrator: Any) -> None:
+    assert callable(calibrator.predict)
+
+
+def right_compared(found: Discovery, names: Any) -> None:
+    assert "gated_confidence" in names
+
+
+def right_conflict(found: Discovery, conflict: Any) -> None:
+    assert conflict.regime in ("strong", "mixed", "boundary")
+
+
+def right_contributions(found: Discovery, contributions: Any) -> None:
+    assert len(repr(contributions)) > 20
+
+
+# By name: the call, and what must hold of its answer.
+Check = tuple[Callable[[Any, Any], Any], Callable[[Discovery, Any], None]]
+OF_A_FINDING: dict[str, Check] = {
+    "frame": (lambda f, _: f.frame(), one_signal_row_per_row),
+    "suspicion": (lambda f, _: f.suspicion(), one_number_per_row),
+    "score": (lambda f, _: f.score("gated_confidence", TAU), one_number_per_row),
+    "review": (lambda f, _: f.review(0.1), lambda f, r: right_review(f, r, 0.1)),
+    "risk": (lambda f, _: f.risk(), right_risk),
+    "evaluate": (lambda f, _: f.evaluate(), right_evaluation),
+    "compared": (lambda f, _: f.compared(), right_compared),
+    "review_budget": (lambda f, _: f.review_budget(0.05), right_budget),
+    "missed_bound": (lambda f, _: f.missed_bound(0.1), right_missed),
+    "conflict": (lambda f, _: f.conflict(), right_conflict),
+    "calibration_weights": (lambda f, _: f.calibration_weights(), one_number_per_row),
+    "report": (lambda f, folder: f.report(folder / "report", contributions=False), right_report),
+    "contributions": (lambda f, _: f.contributions(), right_contributions),
+    "__repr__": (lambda f, _: repr(f), right_words),
+    **{
+        f"calibrator {method}": (
+            lambda f, _, method=method: f.calibrator(method),
+            right_calibrator,
+        )
+        for method in METHODS
+    },
+    "calibrator weighted": (lambda f, _: f.calibrator("platt", weighted=True), right_calibrator),
+    **{
+        f"plot {name}": (
+            lambda f, _, name=name: getattr(f.plot, name)(),
+            lambda f, axes: right_words(f, f"an axes object: {axes!r}"),
+        )
+        for name in FIGURES
+    },
+    "regions frame": (lambda f, _: f.regions.frame(), lambda f, frame: frame.columns),
+    "regions words": (lambda f, _: repr(f.regions), right_words),
+    "regions confirmed": (lambda f, _: list(f.regions.confirmed), lambda f, r: len(r)),
+    "regions listed": (lambda f, _: [len(f.regions), *f.regions], lambda f, r: len(r)),
+    "alerts": (lambda f, _: f.alerts, lambda f, alerts: right_alerts(alerts)),
+    "clusters": (lambda f, _: f.regions.clusters.frame(), lambda f, frame: frame.columns),
+}
+NEED_LABELS = {
+    "evaluate",
+    "review_budget",
+    "missed_bound",
+    "conflict",
+    "calibration_weights",
+    *(f"plot {n}" for n in ("capture", "guarantee", "reliability", "conflict", "signals")),
+    "plot calibration",
+}
+NEED_A_MODEL = {"conflict", "calibration_weights", "calibrator weighted", "plot conflict"}
+# They refit the ranker on the rows of the fit, whichever rows are examined: once is enough.
+OF_THE_FIT = {"contributions", "plot contributions"}
+# What an audit without reference rows cannot know; the rest must work on new rows.
+NEED_REFERENCE_ROWS = {
+    "conflict",
+    "calibration_weights",
+    "contributions",
+    "plot conflict",
+    "plot contributions",
+    "plot calibration",
+    *(f"calibrator {method}" for method in (*METHODS, "weighted")),
+}
+
+
+def may_refuse(name: str, world: str, kind: str, which: str) -> bool:
+    """Whether the question has no answer here, so that a sentence must say why."""
+    if which == "unlabelled" and name in NEED_LABELS:
+        return True
+    if kind == "predictions" and name in NEED_A_MODEL:
+        return True
+    if kind == "loaded none" and (which == "fit" or name in NEED_REFERENCE_ROWS):
+        return True
+    # Without an event there is nothing to map, to weigh or to compare.
+    return world != "events" and name.startswith(("plot", "conflict", "calibrator", "contrib"))
+
+
+def asked_of(name: str, subject: Any, found: Discovery, check: Check, folder: Any) -> bool:
+    """Return whether there was an answer; anything but an answer or an `InputError` fails."""
+    call, right = check
+    try:
+        answer = call(subject, folder)
+    except InputError as error:
+        words = str(error)
+        assert len(words.split()) >= 4, f"{name} says too little: {words}"
+        return False
+    right(found, answer)
+    return True
+
+
+@pytest.fixture(autouse=True)
+def _figures_are_closed():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("saved")
+
+
+@pytest.mark.filterwarnings("ignore::falcon_discover.DataWarning")
+@pytest.mark.parametrize("which", ROWS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("world", WORLDS)
+def test_every_method_of_a_finding(world, kind, which, folder, tmp_path):
+    if kind == "predictions" and which != "fit":
+        pytest.skip("predictions without a model: there is nothing to score new rows with")
+    found = finding_of(audit(world, kind, folder), world, which)
+    for name, check in OF_A_FINDING.items():
+        if name in OF_THE_FIT and which != "fit":
+            continue
+        answered = asked_of(name, found, found, check, tmp_path)
+        expected = not may_refuse(name, world, kind, which)
+        assert answered or not expected, f"{name} was refused: {world}, {kind}, {which}"
+
+
+OF_A_FALCON: dict[str, Callable[[FalconDiscover, Rows, Any], Any]] = {
+    "transform": lambda f, new, _: f.transform(new.X),
+    "score_samples": lambda f, new, _: (f.score_samples(new.X), f.score_samples()),
+    "examine": lambda f, new, _: (f.examine(new.X, new.y), f.examine(new.X), f.examine()),
+    "predict_proba": lambda f, new, _: f.predict_proba(new.X),
+    "predict": lambda f, new, _: f.predict(new.X),
+    "score": lambda f, new, _: f.score(new.X, new.y),
+    "review": lambda f, new, _: (f.review(new.X, budget=0.1), f.review(budget=0.1)),
+    "evaluate": lambda f, new, _: (f.evaluate(new.X, new.y), f.evaluate()),
+    "review_budget": lambda f, new, _: f.review_budget(0.05, X=new.X, y=new.y),
+    "report": lambda f, new, folder: f.report(
+        folder / "one.html", new.X, new.y, contributions=False
+    ),
+    "contributions": lambda f, new, _: f.contributions(),
+    "conflict": lambda f, new, _: (f.conflict(new.X, new.y), f.conflict()),
+    "calibration_weights": lambda f, new, _: f.calibration_weights(new.X, new.y),
+    "calibrated": lambda f, new, _: [
+        f.calibrated(method).predict_proba(new.X) for method in METHODS
+    ],
+    "save": lambda f, new, folder: f.save(folder / "again.falcon", reference="none"),
+    "plot": lambda f, new, _: repr(f.plot),
+    "get_feature_names_out": lambda f, new, _: f.get_feature_names_out(),
+    "neighbour_recall_": lambda f, new, _: f.neighbour_recall_,
+}
+
+
+@pytest.mark.filterwarnings("ignore::falcon_discover.DataWarning")
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "predictions"])
+@pytest.mark.parametrize("world", WORLDS)
+def test_every_method_of_an_audit(world, kind, folder, tmp_path):
+    falcon = audit(world, kind, folder)
+    new = rows_of(world, seed=1, n=60)
+    for name, call in OF_A_FALCON.items():
+        try:
+            call(falcon, new, tmp_path)
+        except InputError:
+            if kind != "loaded none" and world == "events":
+                raise AssertionError(f"{name} was refused") from None
+    p = falcon.predict_proba(new.X)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    np.testing.assert_array_equal(falcon.predict(new.X), falcon.classes_[p.argmax(axis=1)])
+
+
+def public(cls: type) -> set[str]:
+    return {name for name, _ in inspect.getmembers(cls) if not name.startswith("_")}
+
+
+def test_no_public_method_is_forgotten():
+    scikit_learn = public(type("Plain", (ClassifierMixin, TransformerMixin, BaseEstimator), {}))
+    known = {*OF_A_FALCON, "fit", "set_fit_request"}
+    assert public(FalconDiscover) - scikit_learn - known == set()
+    walked = {name.split()[0] for name in OF_A_FINDING}
+    fields = set(Discovery.__dataclass_fields__)
+    made_by = {"of_training_rows", "of_new_rows"}
+    assert public(Discovery) - walked - fields - made_by == set()
