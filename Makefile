@@ -53,6 +53,7 @@ bench: $(VENV)/.peers $(ALIBI)
 	$(BIN)/python benchmarks/sizing.py
 	$(BIN)/python benchmarks/auto_cost.py
 	$(BIN)/python benchmarks/saved_reference.py
+	$(BIN)/python benchmarks/in_sample.py
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/ratios.py
 

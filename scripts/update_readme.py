@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from figures import actions, performance, ranking
+from figures import actions, performance, plausibility, ranking
 from figures.common import ROOT
 
 PAGES = (
@@ -16,10 +16,11 @@ PAGES = (
     "docs/beyond.md",
     "docs/regions.md",
     "docs/calibration.md",
+    "docs/limits.md",
     "docs/performance.md",
     "docs/guides/scale-out.md",
 )
-TABLES = {**ranking.TABLES, **actions.TABLES, **performance.TABLES}
+TABLES = {**ranking.TABLES, **actions.TABLES, **performance.TABLES, **plausibility.TABLES}
 
 
 def filled(text: str) -> str:

@@ -32,7 +32,8 @@ def reason(
     state = State(np.array([p]), signals, evidence)
     frame = review_list(
         state, np.ones(1), np.array([""]), np.zeros(1, int), classes=np.array(["no", "yes"]),
-        tau=0.90, budget=1.0, index=pd.RangeIndex(1), risk=None if risk is None else np.array([risk]),
+        tau=0.90, budget=1.0, index=pd.RangeIndex(1),
+        risk=None if risk is None else np.array([risk]),
     )  # fmt: skip
     return frame["reason"].item()
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from falcon_discover.loading import load
     from falcon_discover.predictions import discover
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 __all__ = [
     "PAPER",
     "DataWarning",

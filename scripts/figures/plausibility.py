@@ -1,0 +1,27 @@
+"""How often predictions on training rows are noticed."""
+
+from __future__ import annotations
+
+from figures.common import results, table
+
+# By what the model was trained on.
+TRAINED_ON = ("these rows", "as many others")
+MORE = "up to 20 times as many others"
+
+
+def in_sample_table() -> str:
+    """Return how many audits of each kind of model begin with the warning."""
+    known = results("in_sample.csv")
+    groups = known["trained_on"].where(known["trained_on"].isin(TRAINED_ON), MORE)
+    heads = ["warned about, by what the model was trained on", *TRAINED_ON, MORE]
+    rows = []
+    for model in known["model"].unique():
+        line = [model]
+        for group in heads[1:]:
+            accused = known.loc[(known["model"] == model) & (groups == group), "accused"]
+            line.append(f"{int(accused.sum())} of {len(accused)}")
+        rows.append(line)
+    return table(heads, rows)
+
+
+TABLES = {"in_sample": in_sample_table}
