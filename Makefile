@@ -12,13 +12,13 @@ demo: $(VENV)/.demo
 	$(BIN)/falcon-discover demo --out falcon-report
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 # The same tests with the lowest versions that pyproject.toml promises. Old releases of other
 # packages warn about each other, so warnings are not errors here.
 LOWEST := build/lowest
 test-lowest: $(LOWEST)/.done
-	$(LOWEST)/bin/python -m pytest -n 2 -o filterwarnings=default --disable-warnings
+	$(LOWEST)/bin/python -m pytest -n 2 --dist loadgroup -o filterwarnings=default --disable-warnings
 
 $(LOWEST)/.done: pyproject.toml constraints.txt scripts/lowest.py
 	$(PYTHON) -m venv $(LOWEST)
@@ -32,7 +32,7 @@ test-sdist: $(VENV)/.dev
 	rm -rf build/sdist
 	$(BIN)/python -m hatchling build --target sdist --directory build/sdist
 	tar --extract --gzip --strip-components 1 --directory build/sdist --file build/sdist/*.tar.gz
-	cd build/sdist && PYTHONPATH=src $(CURDIR)/$(BIN)/python -m pytest -n 2
+	cd build/sdist && PYTHONPATH=src $(CURDIR)/$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 # The accessibility checker that the browser tests use where it is there; it needs npm.
 axe:

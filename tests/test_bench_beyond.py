@@ -23,6 +23,9 @@ from falcon_discover.cli import app
 from falcon_discover.signals.extended import MEANING
 from falcon_discover.signals.state import SIGNALS
 
+# The tables take a while to make: one process makes them for all tests that read them.
+pytestmark = pytest.mark.xdist_group("bench beyond")
+
 N = 3_000
 BEST = "xgboost"
 
@@ -144,8 +147,20 @@ def beyond(tmp_path_factory) -> Beyond:
     return Beyond(Study(Store(folder)))
 
 
-def test_rankings_have_every_ranker_with_a_paired_interval(beyond):
-    table = rankings(beyond).set_index(["dataset", "ranker"])
+@pytest.fixture(scope="module")
+def tables(beyond) -> dict[str, pd.DataFrame]:
+    """The tables as the command writes them; made once, since resampling takes a while."""
+    return {
+        "rankers": rankings(beyond),
+        "grid": grid(beyond),
+        "guarantee": guarantee(beyond),
+        "risk_calibration": calibration(beyond),
+        "permuted": permuted(beyond),
+    }
+
+
+def test_rankings_have_every_ranker_with_a_paired_interval(beyond, tables):
+    table = tables["rankers"].set_index(["dataset", "ranker"])
     auto, gate = table.loc["adult", "auto"], table.loc["adult", "gated_confidence"]
     events = [beyond.scored("adult", seed).events() for seed in PAPER.seeds]
     assert auto["events"] == sum(int(e.sum()) for e in events)
@@ -168,8 +183,8 @@ def test_rankings_have_every_ranker_with_a_paired_interval(beyond):
     assert first.score("auto_surprise").argmax() != first.score("auto").argmax()
 
 
-def test_the_grid_counts_what_is_there(beyond):
-    table = grid(beyond)
+def test_the_grid_counts_what_is_there(tables):
+    table = tables["grid"]
     assert len(table) == 2 * len(plan.GRID_BACKBONES) * len(plan.GRID_TAUS)
     there = table[table["backbone"].isin([BEST, "catboost"])]
     assert (there["seeds"] == 4).all()
@@ -180,8 +195,8 @@ def test_the_grid_counts_what_is_there(beyond):
     assert not absent["significantly_below"].any()
 
 
-def test_a_true_risk_is_found_calibrated_and_a_wrong_one_is_not(beyond):
-    assert calibration(beyond)["inside"].sum() >= 9
+def test_a_true_risk_is_found_calibrated_and_a_wrong_one_is_not(beyond, tables):
+    assert tables["risk_calibration"]["inside"].sum() >= 9
 
     class Doubled(Beyond):
         def all_seeds(self, dataset, backbone=None):
@@ -193,8 +208,8 @@ def test_a_true_risk_is_found_calibrated_and_a_wrong_one_is_not(beyond):
     assert calibration(Doubled(beyond.study))["inside"].sum() <= 5
 
 
-def test_the_guarantee_is_counted_over_500_splits(beyond):
-    table = guarantee(beyond)
+def test_the_guarantee_is_counted_over_500_splits(tables):
+    table = tables["guarantee"]
     assert (table["splits"] == 500).all()
     thirds = table[table["calibration_share"] < 0.5]
     assert len(thirds) == 4
@@ -214,14 +229,7 @@ def test_tables_and_figures_are_written(beyond, tmp_path):
     assert len(pd.read_csv(tmp_path / "rankers.csv")) == 20
 
 
-def test_the_summary_says_all_of_it(beyond):
-    tables = {
-        "rankers": rankings(beyond),
-        "grid": grid(beyond),
-        "guarantee": guarantee(beyond),
-        "risk_calibration": calibration(beyond),
-        "permuted": permuted(beyond),
-    }
+def test_the_summary_says_all_of_it(tables):
     text = summary(tables)
     assert "mean over 1 full data sets" in text
     assert "16 of 40 cells were run and have events" in text

@@ -201,7 +201,7 @@ def test_one_thread_or_two_give_the_same_numbers(name):
     X, y = awkward_table(400, seed=4, few_values=False)
     new, _ = awkward_table(60, seed=5, few_values=False)
     frames = [
-        FalconDiscover(name, random_state=0, n_jobs=n_jobs).fit(X, y).transform(new)
+        FalconDiscover(name, cv=2, random_state=0, n_jobs=n_jobs).fit(X, y).transform(new)
         for n_jobs in (1, 2)
     ]
     pd.testing.assert_frame_equal(*frames, check_exact=True)

@@ -95,7 +95,7 @@ def _learned_by_heart(state: State, codes: npt.NDArray[np.int8]) -> str | None:
         f"{area:.3f}, where models cross-fitted on the same rows reach {reached:.2f}; and right on "
         f"{int(right[missed].sum()):,} of {int(missed.sum()):,} rows that all of those get wrong. "
         "If it was, its errors are hidden and no figure here holds: audit rows that it was not "
-        "trained on."
+        "trained on. If it was not, it knows more than the columns of this table."
     )
 
 
