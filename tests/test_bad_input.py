@@ -436,7 +436,7 @@ COLUMNS = {
         "column 'odd' contains 1e.200, too large a number, in 80",
     ),
     "huge whole": (
-        lambda n: [10**400] * n,
+        lambda n: pd.Series([10**400] * n, dtype=object),
         "column 'odd' holds a value that is not a numeric value",
     ),
     "complex": (lambda n: np.full(n, 1j), "column 'odd' holds complex numbers"),

@@ -14,9 +14,9 @@ from sklearn.ensemble import VotingClassifier
 from sklearn.exceptions import NotFittedError, SkipTestWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
+from conftest import scikit_learn_checks
 from falcon_discover import FalconDiscover, datasets, load
 from falcon_discover.calibration import CalibratedModel
 from falcon_discover.discovery import Discovery
@@ -27,7 +27,7 @@ FALCON = FalconDiscover(
 )
 
 
-@parametrize_with_checks([CalibratedModel(FALCON, "platt")])
+@scikit_learn_checks([CalibratedModel(FALCON, "platt")])
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 def test_scikit_learn_checks(estimator, check):

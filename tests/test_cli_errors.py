@@ -443,7 +443,7 @@ def test_numbers_that_no_library_takes_are_refused_as_options(table, words):
 
 def test_labels_that_are_bytes_are_refused_in_a_sentence(tmp_path):
     path = written(tmp_path, outcome=[b"yes", b"no"] * (N // 2))
-    assert "labels represented as bytes is not supported" in refused("audit", path, *PROBA)
+    assert "y is not a column of two classes" in refused("audit", path, *PROBA)
 
 
 def test_a_column_of_lists_is_no_identifier():

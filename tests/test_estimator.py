@@ -16,9 +16,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from conftest import awkward_table
+from conftest import awkward_table, scikit_learn_checks
 from falcon_discover import PAPER, DataWarning, FalconDiscover, backbones, datasets, discover
 from falcon_discover.rankers import RANKERS, Ranker
 from falcon_discover.signals.state import SIGNALS
@@ -33,10 +32,8 @@ OUT_OF_FOLD = dict.fromkeys(
 )
 
 
-@parametrize_with_checks(
-    [FalconDiscover(LogisticRegression()), FalconDiscover("logistic_regression")],
-    expected_failed_checks=lambda estimator: OUT_OF_FOLD,
-    xfail_strict=True,
+@scikit_learn_checks(
+    [FalconDiscover(LogisticRegression()), FalconDiscover("logistic_regression")], OUT_OF_FOLD
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.filterwarnings("ignore::FutureWarning")

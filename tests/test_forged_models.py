@@ -27,7 +27,7 @@ from falcon_discover.persistence import objects
 from saving import NUMBERS, TRAIN
 
 X, y = TRAIN.X[NUMBERS].fillna(0), TRAIN.y
-WITH_CATEGORY = X.assign(colour=pd.Categorical(TRAIN.X["colour"].fillna("none")))
+WITH_CATEGORY = X.assign(colour=pd.Categorical(TRAIN.X["colour"].astype(object).fillna("none")))
 
 
 def loaded(data: bytes):

@@ -39,7 +39,7 @@ from falcon_discover.persistence.objects import UntrustedTypesError, read_model
 from saving import NEW, NUMBERS, OTHER, TRAIN, rewritten, small_audit
 
 ROWS, LABELS = TRAIN.X[NUMBERS].fillna(0), TRAIN.y
-TABLE = ROWS.assign(colour=pd.Categorical(TRAIN.X["colour"].fillna("none")))
+TABLE = ROWS.assign(colour=pd.Categorical(TRAIN.X["colour"].astype(object).fillna("none")))
 TREES = {"n_estimators": 3, "random_state": 0}
 
 

@@ -21,9 +21,13 @@ Layout = Literal["array", "sparse", "pandas", "polars", "objects"]
 
 
 def npz(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
-    """Return arrays as an npz file."""
+    """Return arrays as an npz file; objects, which would be pickled, are refused."""
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise InputError(f"the audit cannot be saved: its array {name} holds objects.")
     file = BytesIO()
-    np.savez(file, allow_pickle=False, **dict(arrays))
+    # Older releases of numpy take any other keyword for one more array.
+    np.savez(file, **dict(arrays))
     return file.getvalue()
 
 

@@ -50,13 +50,17 @@ CONTAINERS = {
 SKLEARN = {
     "sklearn.tree._tree.Tree": ("TreeNode",),
     **_named("sklearn.ensemble._hist_gradient_boosting.predictor", "TreePredictor"),
+    # Newer releases of skops know these four themselves.
+    **_named("sklearn.ensemble._hist_gradient_boosting.binning", "_BinMapper"),
+    **_named("sklearn._loss.link", "Interval LogitLink"),
+    **_named("sklearn._loss.loss", "HalfBinomialLoss"),
     **_named("sklearn.neighbors._kd_tree", "KDTree"),
     **_named("sklearn.neighbors._ball_tree", "BallTree"),
     **_named("sklearn.metrics._dist_metrics", "EuclideanDistance64 ManhattanDistance64"),
     **_named(
         "sklearn.calibration", "_CalibratedClassifier _SigmoidCalibration _TemperatureScaling"
     ),
-    **_named("sklearn.compose._column_transformer", "make_column_selector"),
+    **_named("sklearn.compose._column_transformer", "make_column_selector _RemainderColsList"),
     **_named("sklearn.gaussian_process._gpc", "_BinaryGaussianProcessClassifierLaplace"),
     **_named(
         "sklearn.gaussian_process.kernels",
