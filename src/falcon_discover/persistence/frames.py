@@ -27,7 +27,8 @@ def npz(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
             raise InputError(f"the audit cannot be saved: its array {name} holds objects.")
     file = BytesIO()
     # Older releases of numpy take any other keyword for one more array.
-    np.savez(file, **dict(arrays))
+    content: dict[str, Any] = dict(arrays)
+    np.savez(file, **content)
     return file.getvalue()
 
 
