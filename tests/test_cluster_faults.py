@@ -63,7 +63,7 @@ def standing():
         threads_per_worker=1,
         processes=False,
         protocol="tcp://",
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
     ) as found:
         yield found
 

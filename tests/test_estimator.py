@@ -33,7 +33,11 @@ OUT_OF_FOLD = dict.fromkeys(
 
 
 @scikit_learn_checks(
-    [FalconDiscover(LogisticRegression()), FalconDiscover("logistic_regression")], OUT_OF_FOLD
+    [
+        FalconDiscover(LogisticRegression()),
+        FalconDiscover("logistic_regression", ranker="gated_confidence", cv=2),
+    ],
+    OUT_OF_FOLD,
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.filterwarnings("ignore::FutureWarning")

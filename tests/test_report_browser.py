@@ -169,8 +169,10 @@ def test_marking_works_whatever_the_storage_holds(page, stored):
     assert "0 right, 0 wrong, 0 unsure" in page.locator("#tally").inner_text()
     page.locator("tr.row .open").first.focus()
     page.keyboard.press("w")
+    # The key is on its way to the page until the tally shows it.
+    playwright.expect(page.locator("#tally")).to_contain_text("1 wrong")
     page.reload()
-    assert "1 wrong" in page.locator("#tally").inner_text()
+    playwright.expect(page.locator("#tally")).to_contain_text("1 wrong")
 
 
 def test_marks_survive_a_reload_and_download_as_a_safe_csv(page, tmp_path):

@@ -303,7 +303,8 @@ def _own_cluster(workers: int) -> Any:
             n_workers=workers,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=":0",
+            # None still takes the port that another cluster may have.
+            dashboard_address="127.0.0.1:0",
             silence_logs=logging.ERROR,
         )
     finally:
