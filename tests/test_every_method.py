@@ -26,6 +26,7 @@ from falcon_discover.plots.accessor import FIGURES
 from falcon_discover.signals.state import SIGNALS
 
 TAU = 0.8
+FIT_ROWS = 160
 WORLDS = ("events", "no event", "nothing confident")
 KINDS = (
     "library",
@@ -46,7 +47,7 @@ class Rows:
     p: np.ndarray
 
 
-def rows_of(world: str, seed: int, n: int = 160) -> Rows:
+def rows_of(world: str, seed: int, n: int = FIT_ROWS) -> Rows:
     """Labelled rows whose truth is known, with the scores of a model that knows part of it."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame({"a": rng.normal(size=n), "b": rng.normal(size=n), "c": rng.integers(0, 3, n)})
@@ -170,6 +171,29 @@ def right_alerts(alerts: tuple[str, ...]) -> None:
     assert alerts == ()
 
 
+def right_axes(axes: Any) -> None:
+    assert axes.has_data()
+    assert axes.get_xlabel() or axes.get_ylabel()
+
+
+def right_regions(found: Discovery, frame: pd.DataFrame) -> None:
+    assert len(frame) == len(found.regions.rules) + len(found.regions.foreseen)
+
+
+def right_confirmed(found: Discovery, rules: Any) -> None:
+    assert all(rule.confirmed for rule in rules)
+
+
+def right_listed(found: Discovery, rules: list[Any]) -> None:
+    assert tuple(rules) == found.regions.rules
+    assert len(found.regions) == len(rules)
+
+
+def right_clusters(found: Discovery, frame: pd.DataFrame) -> None:
+    # They describe the rows of the fit, all of them, until labelled rows take their place.
+    assert frame["rows"].sum() in (0, FIT_ROWS, len(found.state))
+
+
 def right_calibrator(found: Discovery, calibrator: Any) -> None:
     assert callable(calibrator.predict)
 
@@ -214,16 +238,16 @@ OF_A_FINDING: dict[str, Check] = {
     **{
         f"plot {name}": (
             lambda f, _, name=name: getattr(f.plot, name)(),
-            lambda f, axes: right_words(f, f"an axes object: {axes!r}"),
+            lambda f, axes: right_axes(axes),
         )
         for name in FIGURES
     },
-    "regions frame": (lambda f, _: f.regions.frame(), lambda f, frame: frame.columns),
+    "regions frame": (lambda f, _: f.regions.frame(), right_regions),
     "regions words": (lambda f, _: repr(f.regions), right_words),
-    "regions confirmed": (lambda f, _: list(f.regions.confirmed), lambda f, r: len(r)),
-    "regions listed": (lambda f, _: [len(f.regions), *f.regions], lambda f, r: len(r)),
+    "regions confirmed": (lambda f, _: f.regions.confirmed, right_confirmed),
+    "regions listed": (lambda f, _: list(f.regions), right_listed),
     "alerts": (lambda f, _: f.alerts, lambda f, alerts: right_alerts(alerts)),
-    "clusters": (lambda f, _: f.regions.clusters.frame(), lambda f, frame: frame.columns),
+    "clusters": (lambda f, _: f.regions.clusters.frame(), right_clusters),
 }
 NEED_LABELS = {
     "evaluate",
