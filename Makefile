@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ALIBI := build/alibi/bin/python
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-lowest test-sdist axe lint bench docs clean
+.PHONY: demo test test-lowest test-sdist axe lint bench statistics docs clean
 
 # Audits a model on the embedded Adult data; the results are in falcon-report/.
 demo: $(VENV)/.demo
@@ -57,6 +57,10 @@ bench: $(VENV)/.peers $(ALIBI)
 	$(BIN)/python benchmarks/in_sample.py
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/ratios.py
+
+# Every statistical claim against simulations with known truth: half an hour on 2 cores.
+statistics: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.claims
 
 # The documentation as a site in site/, built without network once its tools are installed.
 docs: $(VENV)/.docs

@@ -29,6 +29,7 @@ ROOMS = (
     "versions",
     "threads",
     "tables",
+    "twins",
     "view",
     "datasets",
     "search",

@@ -1,0 +1,1 @@
+"""Every statistical claim of the package, checked by simulation with known truth."""
