@@ -38,6 +38,7 @@ from falcon_discover.crossfit import (
 from falcon_discover.discovery import Discovery, signal_frame
 from falcon_discover.exceptions import InputError
 from falcon_discover.guarantee import CROSS_FITTED, GIVEN_SCORES
+from falcon_discover.opinions import CrossOpinions
 from falcon_discover.persistence import Savable
 from falcon_discover.predicting import check_fittable
 from falcon_discover.rankers.training import LabelledState, TrainingRows, check_labels
@@ -175,7 +176,7 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
             tuple(self.mix),
             seed,
         )
-        opinions_seed = seed if getattr(ranker, "wants_opinions", False) else None
+        opinions = CrossOpinions.fit if getattr(ranker, "wants_opinions", False) else None
         with self._at_work():
             folds = make_folds(self.cv, labels, seed)
             warn_few_rows(folds, self.n_neighbors)
@@ -189,7 +190,7 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
                 folds,
                 base.fold_probes,
                 own_view=base.own_view,
-                opinions_seed=opinions_seed,
+                opinions=opinions and opinions(table, labels.codes, folds, seed, self.n_jobs),
                 n_jobs=self.n_jobs,
             )
             reference = Reference.build(
@@ -198,7 +199,7 @@ class FalconDiscover(Answers, Savable, ClassifierMixin, TransformerMixin, BaseEs
                 base.p,
                 base.probe,
                 own_view=base.own_view,
-                opinions_seed=opinions_seed,
+                opinions_seed=seed if opinions else None,
                 n_jobs=self.n_jobs,
             )
             state = replace(state, features=reference.coordinates)

@@ -227,19 +227,27 @@ class LabelledIndex:
 
     def query(self, rows: Float32Array, k: int, *, by_class: bool = False) -> Neighbours:
         """Return the `k` nearest reference rows of each row (fewer if there are fewer)."""
-        return self._query_classes(rows, k) if by_class else self._all.query(rows, k)
+        return self.merged(self.by_class(rows, k), k) if by_class else self._all.query(rows, k)
 
-    def _query_classes(self, rows: Float32Array, k: int) -> Neighbours:
+    def by_class(self, rows: Float32Array, k: int) -> list[Neighbours | None]:
+        """Return the `k` nearest reference rows of each class; None for a class without rows."""
         rows = np.ascontiguousarray(rows, dtype=np.float32)
-        by_class = np.full((len(rows), 2, k), np.inf, dtype=np.float32)
-        positions, distances = [], []
-        for c, (own, index) in enumerate(zip(self._positions, self._classes, strict=True)):
-            if index is not None:
-                found = index.query(rows, k)
-                by_class[:, c, : found.rows.shape[1]] = found.distances
-                positions.append(own[found.rows])
-                distances.append(found.distances)
-        near, far = np.concatenate(positions, axis=1), np.concatenate(distances, axis=1)
+        lists: list[Neighbours | None] = []
+        for own, index in zip(self._positions, self._classes, strict=True):
+            found = None if index is None else index.query(rows, k)
+            lists.append(None if found is None else Neighbours(own[found.rows], found.distances))
+        return lists
+
+    def merged(self, lists: list[Neighbours | None], k: int) -> Neighbours:
+        """Return the `k` nearest rows over all from lists by class that are at least as long."""
+        there = [found for found in lists if found is not None]
+        by_class = np.full((len(there[0].rows), 2, k), np.inf, dtype=np.float32)
+        for c, found in enumerate(lists):
+            if found is not None:
+                nearest = found.distances[:, :k]
+                by_class[:, c, : nearest.shape[1]] = nearest
+        near = np.concatenate([found.rows[:, :k] for found in there], axis=1)
+        far = np.concatenate([found.distances[:, :k] for found in there], axis=1)
         k = min(k, len(self))
         near, far = _ordered(near, far)
         return Neighbours(near[:, :k].copy(), far[:, :k].copy(), by_class)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from joblib import effective_n_jobs
 
 from falcon_discover import progress
 from falcon_discover.backbones import OPINIONS
-from falcon_discover.crossfit import fit_candidate
+from falcon_discover.crossfit import Folds, fit_candidate
 from falcon_discover.mixing import Probe
-from falcon_discover.tables import FloatArray, IntArray, telling_columns
+from falcon_discover.tables import FloatArray, IntArray, Table, telling_columns
+from falcon_discover.view import TransformedView
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,3 +64,55 @@ class Opinions:
             for name, model in self.models.items()
         ]
         return np.column_stack(said) if said else np.empty((len(rows), 0))
+
+
+@dataclass(frozen=True, eq=False)
+class CrossOpinions:
+    """What second opinions say of the rows they might have been fitted on.
+
+    Attributes
+    ----------
+    names : of the opinions
+    own : rows x opinions; by models that did not see the row's fold
+    apart : folds x rows x opinions; by models that saw neither that fold nor the row's own. As
+        `own` where that is all there is: in the row's own fold, and with two folds only
+    """
+
+    names: list[str]
+    own: FloatArray
+    apart: FloatArray
+
+    @classmethod
+    def fit(
+        cls,
+        table: Table,
+        labels: npt.NDArray[np.integer],
+        folds: Folds,
+        seed: int,
+        n_jobs: int | None = None,
+    ) -> CrossOpinions:
+        """Fit the opinions without each fold, and without each pair of folds."""
+        fold = np.empty(len(table), dtype=np.intp)
+        for number, (_, held_out) in enumerate(folds):
+            fold[held_out] = number
+        # Opinions of models that could not be fitted, on one class only, lean to neither side.
+        own = np.full((len(table), len(OPINIONS)), 0.5)
+
+        def said(others: IntArray, asked: IntArray) -> FloatArray | None:
+            known = table.take(others)
+            view = TransformedView().fit(known)
+            opinions = Opinions.fit(view.transform(known), labels[others], seed=seed, n_jobs=n_jobs)
+            return opinions.predict(view.transform(table.take(asked))) if opinions.models else None
+
+        for others, held_out in folds:
+            views = said(others, held_out)
+            if views is not None:
+                own[held_out] = views
+        apart = np.tile(own, (len(folds), 1, 1))
+        for pair in combinations(range(len(folds)), 2) if len(folds) > 2 else ():
+            asked = np.flatnonzero(np.isin(fold, pair))
+            views = said(np.flatnonzero(~np.isin(fold, pair)), asked)
+            if views is not None:
+                for here, there in (pair, pair[::-1]):
+                    apart[here, asked[fold[asked] == there]] = views[fold[asked] == there]
+        return cls(list(OPINIONS), own, apart)

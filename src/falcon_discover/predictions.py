@@ -23,6 +23,7 @@ from falcon_discover.crossfit import make_folds
 from falcon_discover.discovery import Discovery
 from falcon_discover.exceptions import InputError
 from falcon_discover.guarantee import GIVEN_SCORES
+from falcon_discover.opinions import CrossOpinions
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import Measure
@@ -92,6 +93,7 @@ def discover(
     view = TransformedView().fit(table)
     view.warn_odd_columns(table)
     warn_target_among_columns(table, labels)
+    opinions = CrossOpinions.fit(table, labels.codes, folds, seed, n_jobs) if wanted else None
     state = Measure(neighbour_count(n_neighbors, len(table)), seed=seed).cross_fitted_state(
         table,
         labels.codes,
@@ -100,7 +102,7 @@ def discover(
         folds,
         [None] * len(folds),
         own_view=False,
-        opinions_seed=seed if wanted else None,
+        opinions=opinions,
         n_jobs=n_jobs,
     )
     state = replace(state, features=view.transform(table))

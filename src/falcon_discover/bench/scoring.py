@@ -37,7 +37,7 @@ def settings() -> dict[str, Any]:
         "ranker": constants,
         "min_errors": MIN_ERRORS,
         "grid_taus": list(plan.GRID_TAUS),
-        "scores_version": 2,
+        "scores_version": 3,
     }
 
 

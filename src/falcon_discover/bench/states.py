@@ -7,6 +7,8 @@ can be tried afterwards without a model.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,18 +21,21 @@ from falcon_discover.bench.memory import peak_memory_mb
 from falcon_discover.bench.run import Stopwatch, versions
 from falcon_discover.bench.store import RunKey
 from falcon_discover.crossfit import make_folds, select_backbone
+from falcon_discover.opinions import CrossOpinions, Opinions
 from falcon_discover.settings import PAPER
+from falcon_discover.signals.apart import Apart
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.state import Measure, State
 from falcon_discover.tables import Labels, Table
 from falcon_discover.view import TransformedView
 
+APART = "apart:"
 PARTS = ("oof", "validation", "test")
 
 
 def settings() -> dict[str, Any]:
     """Return everything that decides the stored states."""
-    return {**PAPER.to_dict(), "states_version": 2}
+    return {**PAPER.to_dict(), "states_version": 3}
 
 
 def measure_states(key: RunKey, n_jobs: int) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:
@@ -52,6 +57,8 @@ def measure_states(key: RunKey, n_jobs: int) -> tuple[dict[str, pd.DataFrame], d
             reference_scores=False,
         )
     measure = Measure(seed=key.seed)
+    with watch.stage("opinions"):
+        opinions, of_all = _opinions(key.dataset, key.seed, n_jobs)
     with watch.stage("training states"):
         oof = measure.cross_fitted_state(
             known,
@@ -61,13 +68,12 @@ def measure_states(key: RunKey, n_jobs: int) -> tuple[dict[str, pd.DataFrame], d
             folds,
             base.fold_probes,
             own_view=True,
-            opinions_seed=key.seed,
+            opinions=opinions,
             n_jobs=n_jobs,
         )
     with watch.stage("states"):
-        reference = Reference.build(
-            known, own.codes, base.p, base.probe, opinions_seed=key.seed, n_jobs=n_jobs
-        )
+        reference = Reference.build(known, own.codes, base.p, base.probe, n_jobs=n_jobs)
+        reference = replace(reference, opinions=of_all)
         held_out = {
             "validation": measure.state(table.take(validation), reference),
             "test": measure.state(table.take(test), reference),
@@ -84,20 +90,42 @@ def measure_states(key: RunKey, n_jobs: int) -> tuple[dict[str, pd.DataFrame], d
     return tables, report
 
 
+@lru_cache(maxsize=1)
+def _opinions(dataset: str, seed: int, n_jobs: int) -> tuple[CrossOpinions, Opinions]:
+    """Return the second opinions of a split, which are the same for all backbones."""
+    X, y = datasets.load(dataset)
+    labels, table = Labels.from_input(y), Table.from_input(X)
+    train = paper_split(labels.codes, seed)[0]
+    known, own = table.take(train), Labels(labels.classes, labels.codes[train])
+    folds = make_folds(PAPER.n_folds, own, seed)
+    rows = TransformedView().fit(known).transform(known)
+    return (
+        CrossOpinions.fit(known, own.codes, folds, seed, n_jobs),
+        Opinions.fit(rows, own.codes, seed=seed, n_jobs=n_jobs),
+    )
+
+
 def _frame(state: State, rows: Any, codes: Any) -> pd.DataFrame:
+    known = pd.DataFrame({"row": rows, "label": codes, "p": state.p})
     signals = pd.concat([state.signals, state.evidence], axis=1).astype(np.float32)
-    return pd.concat([pd.DataFrame({"row": rows, "label": codes, "p": state.p}), signals], axis=1)
+    if state.apart is None:
+        return pd.concat([known, signals], axis=1)
+    return pd.concat([known.assign(fold=state.fold), signals, state.apart.frame(APART)], axis=1)
 
 
 def load_state(frame: pd.DataFrame, features: Any) -> State:
     """Return a stored state, with the features of its rows."""
-    numbers = frame.drop(columns=["row", "label", "p"]).astype(np.float64)
+    apart = [name for name in frame.columns if name.startswith(APART)]
+    numbers = frame.drop(columns=["row", "label", "p", "fold", *apart], errors="ignore")
+    numbers = numbers.astype(np.float64)
     from_paper = [name for name in plan.SIGNALS if name in numbers.columns]
     return State(
         frame["p"].to_numpy(),
         numbers[from_paper],
         numbers.drop(columns=from_paper),
-        features=features,
+        frame["fold"].to_numpy() if "fold" in frame else None,
+        features,
+        Apart.from_frame(frame[apart].rename(columns=lambda name: name.removeprefix(APART))),
     )
 
 

@@ -38,6 +38,7 @@ from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.regions.rules import Rule
+from falcon_discover.signals.apart import Apart
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.state import Measure, State
 from falcon_discover.tables import IntArray, Table, take_rows
@@ -49,7 +50,7 @@ Keep = Literal["full", "sample", "none"]
 SAMPLE_SHARE = 0.1
 SAMPLE_AT_LEAST = 1000
 PACKAGES = ("falcon-discover", "scikit-learn", "numpy", "pandas", "skops")
-SIGNAL, EVIDENCE = "signal:", "evidence:"
+SIGNAL, EVIDENCE, APART = "signal:", "evidence:", "apart:"
 Parts = dict[str, bytes]
 
 
@@ -226,6 +227,8 @@ def _frame(rows: LabelledState, kept: IntArray) -> pd.DataFrame:
     frame = pd.concat(
         [state.signals.add_prefix(SIGNAL), state.evidence.add_prefix(EVIDENCE)], axis=1
     ).assign(p=state.p, label=rows.codes[kept])
+    if state.apart is not None:
+        frame = pd.concat([frame, state.apart.frame(APART)], axis=1)
     return frame if state.fold is None else frame.assign(fold=state.fold)
 
 
@@ -237,7 +240,8 @@ def _labelled(frame: pd.DataFrame, features: Any) -> LabelledState:
     frame = frame.reset_index(drop=True)
     fold = frame["fold"].to_numpy(copy=True) if "fold" in frame else None
     p = frame["p"].to_numpy(copy=True)
-    state = State(p, columns(SIGNAL), columns(EVIDENCE), fold, features)
+    apart = Apart.from_frame(columns(APART))
+    state = State(p, columns(SIGNAL), columns(EVIDENCE), fold, features, apart)
     return LabelledState(state, frame["label"].to_numpy(np.int8, copy=True))
 
 

@@ -16,8 +16,8 @@ from sklearn.preprocessing import StandardScaler
 
 from falcon_discover import notices
 from falcon_discover.rankers.inputs import doubt, features, signal_columns
-from falcon_discover.signals.state import State
-from falcon_discover.tables import BoolArray, FloatArray, telling_columns
+from falcon_discover.signals.state import NO_FOLD, State
+from falcon_discover.tables import BoolArray, FloatArray, IntArray, telling_columns
 from falcon_discover.threads import one_blas_thread
 
 # Errors below the threshold are of the same kind as those above it, and far more numerous:
@@ -128,21 +128,53 @@ def _stacked(columns: dict[str, FloatArray], n: int) -> FloatArray:
     return np.column_stack(list(columns.values())) if columns else np.zeros((n, 1))
 
 
-def cross_fitted(
-    blend: Blend, state: State, wrong: BoolArray, eligible: BoolArray, seed: int
-) -> FloatArray:
-    """Return the log-odds of each row by a blend that was fitted without it."""
+def inner_folds(state: State, wrong: BoolArray, eligible: BoolArray, seed: int) -> IntArray:
+    """Return the fold in which each row is scored by a model that learned from the others.
+
+    Rows of a fit keep their folds: their evidence is known without each of these. Other rows,
+    whose evidence no other row's label is in, are dealt out.
+    """
     rarer = min(int(wrong.sum()), int((~wrong).sum()))
+    apart = state.apart is not None and state.fold is not None
+    fold = np.full(len(state), NO_FOLD) if not apart else np.array(state.fold)
+    loose = np.flatnonzero(fold == NO_FOLD)
+    if not len(loose):
+        return fold
+    count = int(fold.max()) + 1 if apart else min(INNER_FOLDS, rarer)
     # Errors are spread over the folds, and eligible ones among them too.
     kind = wrong.astype(int) + (wrong & eligible if (wrong & eligible).sum() >= rarer / 4 else 0)
-    folds = StratifiedKFold(min(INNER_FOLDS, rarer), shuffle=True, random_state=seed)
+    dealt = StratifiedKFold(count, shuffle=True, random_state=seed)
+    with notices.ignoring(UserWarning, "The least populated class"):
+        for number, (_, held_out) in enumerate(dealt.split(loose, kind[loose])):
+            fold[loose[held_out]] = number
+    return fold
+
+
+def cross_fitted(
+    blend: Blend, state: State, wrong: BoolArray, eligible: BoolArray, fold: IntArray
+) -> FloatArray:
+    """Return the log-odds of each row by a blend that was fitted without its fold."""
     odds = np.empty(len(state))
-    for others, held_out in folds.split(np.zeros(len(state)), kind):
-        part = Blend(blend.leave_out, blend.seed).fit(
-            state.take(others), wrong[others], eligible[others]
-        )
-        odds[held_out] = part.log_odds(state.take(held_out))
+    for number in np.unique(fold):
+        own, others = fold == number, np.flatnonzero(fold != number)
+        part: Blend | OwnDoubt
+        if len(np.unique(wrong[others])) < 2:
+            # All errors are in this fold: there is nothing to learn without it.
+            part, shift = OwnDoubt(state, wrong, eligible), 0.0
+        else:
+            part = Blend(blend.leave_out, blend.seed).fit(
+                state.without(int(number)).take(others), wrong[others], eligible[others]
+            )
+            # A fold with many errors leaves few to learn from, and would be scored low for it.
+            shift = _rate_odds(wrong, eligible) - _rate_odds(wrong[others], eligible[others])
+        odds[own] = part.log_odds(state.take(own)) + shift
     return odds
+
+
+def _rate_odds(wrong: BoolArray, eligible: BoolArray) -> float:
+    """Return the log-odds of an error over all rows, as the ridge regression weighs them."""
+    weights = np.where(eligible, 1.0, BELOW_TAU_WEIGHT)
+    return float(np.log((weights[wrong].sum() + 0.5) / (weights[~wrong].sum() + 0.5)))
 
 
 @dataclass(frozen=True)
@@ -210,3 +242,27 @@ def calibrate(odds: FloatArray, own: FloatArray, wrong: BoolArray) -> Calibratio
     )
     level, slope, gate = (float(v) for v in found.x)
     return Calibration(level - slope * centre - gate * own_centre, slope, gate)
+
+
+def cross_calibrated(
+    whole: Calibration, odds: FloatArray, own: FloatArray, wrong: BoolArray, fold: IntArray
+) -> FloatArray:
+    """Return held-out risks of rows, with slopes that were not fitted on their fold.
+
+    The level is that of all rows: the level without a fold is the lower, the more errors it holds.
+
+    Parameters
+    ----------
+    whole : the calibration on all of these rows
+    """
+    centre, own_centre = float(odds.mean()), float(own.mean())
+    level = whole.shift + whole.slope * centre + whole.gate * own_centre
+    risk = np.empty(len(odds))
+    for number in np.unique(fold):
+        inside = fold == number
+        part = whole
+        if not inside.all():
+            part = calibrate(odds[~inside], own[~inside], wrong[~inside])
+        shift = level - part.slope * centre - part.gate * own_centre
+        risk[inside] = Calibration(shift, part.slope, part.gate).risk(odds[inside], own[inside])
+    return risk

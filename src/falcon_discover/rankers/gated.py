@@ -12,7 +12,15 @@ from falcon_discover import notices
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import gated, gated_confidence, surprise
 from falcon_discover.rankers.base import Ranker
-from falcon_discover.rankers.blend import Blend, Calibration, OwnDoubt, calibrate, cross_fitted
+from falcon_discover.rankers.blend import (
+    Blend,
+    Calibration,
+    OwnDoubt,
+    calibrate,
+    cross_calibrated,
+    cross_fitted,
+    inner_folds,
+)
 from falcon_discover.rankers.fixed import StabilityRanker
 from falcon_discover.rankers.inputs import doubt
 from falcon_discover.settings import PAPER
@@ -133,14 +141,18 @@ class GatedRisk(Ranker):
             )
         if too_few or not self.eligible_:
             self.model_ = OwnDoubt(state, wrong, eligible)
-            held_out = self.model_.log_odds(state)
+            self.held_out_risk_ = self._risk(state, self.model_.log_odds(state))
         else:
             blend = Blend(self.leave_out, self.random_state)
-            held_out = cross_fitted(blend, state, wrong, eligible, self.random_state)
-            own = doubt(state)
-            self.calibration_ = calibrate(held_out[eligible], own[eligible], wrong[eligible])
+            fold = inner_folds(state, wrong, eligible, self.random_state)
+            odds = cross_fitted(blend, state, wrong, eligible, fold)[eligible]
+            own, missed = doubt(state)[eligible], wrong[eligible]
+            self.calibration_ = calibrate(odds, own, missed)
+            self.held_out_risk_ = np.zeros(len(state))
+            self.held_out_risk_[eligible] = cross_calibrated(
+                self.calibration_, odds, own, missed, fold[eligible]
+            )
             self.model_ = blend.fit(state, wrong, eligible)
-        self.held_out_risk_ = self._risk(state, held_out)
         self.held_out_ = self._severe(state, self.held_out_risk_)
         return self
 

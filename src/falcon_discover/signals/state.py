@@ -16,8 +16,10 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import confidence
 from falcon_discover.mixing import Probe, neighbour_rows, stacked_mixes
 from falcon_discover.neighbours import Neighbours, rows_within_budget
+from falcon_discover.opinions import CrossOpinions
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.agreement import agreement_signals
+from falcon_discover.signals.apart import Apart, pair_evidence, spared
 from falcon_discover.signals.certainty import certainty_signals
 from falcon_discover.signals.extended import (
     TINY,
@@ -46,6 +48,9 @@ STABILITY_SIGNALS = SIGNALS[6:]
 # Larger stacks of mixed rows fall out of the processor's cache without saving calls.
 STACK_ROWS = 16_384
 
+# The mark of rows that no model was fitted on.
+NO_FOLD = -1
+
 Folds = Sequence[tuple[IntArray, IntArray]]
 
 
@@ -59,8 +64,10 @@ class State:
     signals : a frame with the columns `SIGNALS`; without a model the last four are absent
     evidence : beyond the paper's ten: `neighbours` (how many there are), `nearest_distance`, and
         those signals of `signals.extended.MEANING` that could be measured
-    fold : the fold each row was held out in, or None for rows that were never fitted on
+    fold : the fold each row was held out in, or None for rows that were never fitted on;
+        among others such rows are marked `NO_FOLD`
     features : the rows in the transformed view of all reference rows, or None
+    apart : for rows of a fit, their evidence without one more fold than their own
 
     Examples
     --------
@@ -74,6 +81,7 @@ class State:
     evidence: pd.DataFrame
     fold: IntArray | None = None
     features: npt.NDArray[np.float32] | None = None
+    apart: Apart | None = None
 
     @classmethod
     def from_scores(cls, p: FloatArray) -> State:
@@ -110,20 +118,32 @@ class State:
             self.evidence.iloc[rows].reset_index(drop=True),
             None if self.fold is None else self.fold[rows],
             None if self.features is None else self.features[rows],
+            None if self.apart is None else self.apart.take(rows),
         )
+
+    def without(self, fold: int) -> State:
+        """Return the state as it is without the labels of a fold, as far as it can be told."""
+        if self.apart is None:
+            return self
+        return replace(self, evidence=self.apart.evidence(fold, self.evidence))
 
     @staticmethod
     def concat(states: Sequence[State]) -> State:
-        """Return the rows of several states one after another; fold marks are dropped.
+        """Return the rows of several states one after another.
 
-        Features are kept where all states have them.
+        Features are kept where all states have them; fold marks and evidence apart where the
+        first state has them, and rows of the others are marked as being in no fold.
         """
         features = [state.features for state in states if state.features is not None]
+        first, more = states[0], sum(len(state) for state in states[1:])
+        fold, apart = first.fold, first.apart
         return State(
             np.concatenate([state.p for state in states]),
             pd.concat([state.signals for state in states], ignore_index=True),
             pd.concat([state.evidence for state in states], ignore_index=True),
-            features=np.concatenate(features) if len(features) == len(states) else None,
+            None if fold is None else np.append(fold, np.full(more, NO_FOLD)),
+            np.concatenate(features) if len(features) == len(states) else None,
+            None if apart is None else apart.followed_by(more),
         )
 
 
@@ -297,7 +317,7 @@ class Measure:
         probes: Iterable[Probe | None],
         *,
         own_view: bool,
-        opinions_seed: int | None = None,
+        opinions: CrossOpinions | None = None,
         n_jobs: int | None = None,
     ) -> State:
         """Return the state of labelled rows, each measured without itself or its fold.
@@ -310,23 +330,42 @@ class Measure:
         ----------
         p : out-of-fold scores of the rows
         reference_p : one row per fold: the scores that rows outside it have as its reference
+        opinions : what second opinions say of the rows, where they are wanted
         """
-        order, parts = [], []
+        order, parts, apart = [], [], []
+        fold = np.empty(len(table), dtype=np.intp)
+        for number, (_, held_out) in enumerate(folds):
+            fold[held_out] = number
         for (others, held_out), model, known in zip(folds, probes, reference_p, strict=True):
             reference = Reference.build(
-                table.take(others),
-                labels[others],
-                known[others],
-                model,
-                own_view=own_view,
-                opinions_seed=opinions_seed,
-                n_jobs=n_jobs,
+                table.take(others), labels[others], known[others], model,
+                own_view=own_view, n_jobs=n_jobs,
+            )  # fmt: skip
+            part = table.take(held_out)
+            wanted = max(self.n_neighbors, self.n_mix_neighbors)
+            lists = reference.index.by_class(reference.view.transform(part), spared(wanted))
+            near = reference.index.merged(lists, wanted)
+            measured = replace(
+                self.state(part, reference, p[held_out], neighbours=near), features=None
             )
-            measured = self.state(table.take(held_out), reference, p[held_out])
-            parts.append(replace(measured, features=None))
+            said = None
+            if opinions is not None:
+                views = opinion_signals(measured.decision, opinions.names, opinions.own[held_out])
+                measured = replace(measured, evidence=measured.evidence.assign(**views))
+                said = opinions.names, opinions.apart[:, held_out]
+            if len(folds) > 2:
+                apart.append(
+                    pair_evidence(
+                        measured.decision, lists, fold[others], said, self.n_neighbors, len(folds)
+                    )
+                )
+            parts.append(measured)
             order.append(held_out)
-        fold = np.repeat(np.arange(len(order)), [len(rows) for rows in order])
-        stacked = replace(State.concat(parts), fold=fold)
+        stacked = replace(
+            State.concat(parts),
+            fold=fold[np.concatenate(order)],
+            apart=Apart.joined(apart) if apart else None,
+        )
         return stacked.take(np.argsort(np.concatenate(order), kind="stable"))
 
 
