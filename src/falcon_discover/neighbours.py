@@ -252,6 +252,16 @@ class LabelledIndex:
         near, far = _ordered(near, far)
         return Neighbours(near[:, :k].copy(), far[:, :k].copy(), by_class)
 
+    def distances_among(
+        self, rows: Float32Array, label: int, used: BoolArray, k: int
+    ) -> Float32Array:
+        """Return the distances to the `k` nearest rows of a class, among some of the rows."""
+        own = self._positions[label]
+        left = self.reference[own[used[own]]]
+        if not len(left):
+            return np.empty((len(rows), 0), dtype=np.float32)
+        return NeighbourIndex(left, self._n_jobs).query(rows, k).distances
+
 
 def _ordered(positions: IntArray, distances: Float32Array) -> tuple[IntArray, Float32Array]:
     """Return candidates by distance, ties by position."""

@@ -7,6 +7,7 @@ row. So it learns from evidence that was measured without the fold it is to scor
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -15,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from falcon_discover.neighbours import Neighbours
+from falcon_discover.neighbours import LabelledIndex, Neighbours
 from falcon_discover.signals.extended import opinion_signals, trust_signals
 from falcon_discover.tables import BoolArray, FloatArray, IntArray
 
-# Neighbours searched for each one that is needed: a fold of five takes a quarter of them away.
-SPARE = 1.6
+# How many more neighbours a fold may take away than it does on average, in standard deviations.
+DEVIATIONS = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,66 +77,97 @@ class Apart:
         return cls(parts[0].names, np.concatenate([part.numbers for part in parts]))
 
 
-def spared(k: int) -> int:
+def spared(k: int, n_folds: int) -> int:
     """Return how many neighbours to search for so that k are left without one fold.
 
     Examples
     --------
-    >>> spared(25)
-    40
+    >>> spared(25, n_folds=5)
+    47
     """
-    return round(SPARE * k)
+    if n_folds < 3:
+        return k
+    kept = 1.0 - 1.0 / (n_folds - 1)
+    return math.ceil((k + DEVIATIONS * math.sqrt(k * (1.0 - kept))) / kept)
 
 
-def neighbour_evidence(
-    decision: BoolArray, by_class: Sequence[Neighbours | None], used: BoolArray, k: int
-) -> dict[str, FloatArray]:
-    """Return how the k nearest of some reference rows are labelled, and how near each class is.
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """The neighbours of a fold's rows, more of each class than are needed.
 
-    Parameters
+    Attributes
     ----------
-    by_class : the nearest reference rows of each class, `spared(k)` of them where there are
-    used : which reference rows to look at
-
-    Examples
-    --------
-    >>> near = [
-    ...     Neighbours(np.array([[0, 2]]), np.array([[1.0, 3.0]], dtype=np.float32)),
-    ...     Neighbours(np.array([[1]]), np.array([[2.0]], dtype=np.float32)),
-    ... ]
-    >>> found = neighbour_evidence(np.array([True]), near, np.array([False, True, True]), k=2)
-    >>> found["neighbours"], found["labelled_as_predicted"]
-    (array([2.]), array([0.5]))
+    index, rows : what was searched, and the rows it was searched for
+    lists : the nearest reference rows of each class, `searched` of them where there are
+    k, n_neighbors : how many of each class, and of both, count
     """
-    nearest = np.full((len(decision), 2, k), np.inf, dtype=np.float32)
-    for label, found in enumerate(by_class):
-        if found is None:
-            continue
+
+    index: LabelledIndex
+    rows: npt.NDArray[np.float32]
+    lists: list[Neighbours | None]
+    searched: int
+    k: int
+    n_neighbors: int
+
+    @classmethod
+    def of(
+        cls,
+        index: LabelledIndex,
+        rows: npt.NDArray[np.float32],
+        k: int,
+        n_neighbors: int,
+        folds: int,
+    ) -> Surroundings:
+        """Search for the neighbours of rows."""
+        searched = spared(k, folds)
+        return cls(index, rows, index.by_class(rows, searched), searched, k, n_neighbors)
+
+    def nearest(self) -> Neighbours:
+        """Return the nearest rows of all folds."""
+        return self.index.merged(self.lists, self.k)
+
+    def evidence(self, decision: BoolArray, used: BoolArray) -> dict[str, FloatArray]:
+        """Return how the nearest of some reference rows are labelled, and how near each class is.
+
+        Parameters
+        ----------
+        decision : of the rows
+        used : which reference rows to look at
+        """
+        near = np.full((len(self.rows), 2, self.k), np.inf, dtype=np.float32)
+        for label, found in enumerate(self.lists):
+            if found is not None:
+                far = self._distances(label, found, used)
+                near[:, label, : far.shape[1]] = far
+        both = near.reshape(len(near), -1)
+        first = np.argsort(both, axis=1, kind="stable")[:, : self.n_neighbors]
+        there = np.isfinite(np.take_along_axis(both, first, axis=1))
+        positive = ((first >= self.k) & there).sum(axis=1)
+        count = there.sum(axis=1)
+        share = np.where(decision, positive, count - positive) / np.maximum(count, 1)
+        return {
+            "neighbours": count.astype(np.float64),
+            "labelled_as_predicted": share.astype(np.float64),
+            **trust_signals(decision, near),
+        }
+
+    def _distances(self, label: int, found: Neighbours, used: BoolArray) -> npt.NDArray[np.float32]:
         there = used[found.rows]
-        far = np.sort(np.where(there, found.distances, np.inf), axis=1)[:, :k]
-        if found.rows.shape[1] >= spared(k):
-            # A list that may end too soon: the rows beyond it are at least as far as its last.
-            far = np.where(np.isinf(far), found.distances[:, -1:], far)
-        nearest[:, label, : far.shape[1]] = far
-    both = nearest.reshape(len(decision), -1)
-    first = np.argsort(both, axis=1, kind="stable")[:, :k]
-    there = np.isfinite(np.take_along_axis(both, first, axis=1))
-    positive = ((first >= k) & there).sum(axis=1)
-    count = there.sum(axis=1)
-    share = np.where(decision, positive, count - positive) / np.maximum(count, 1)
-    return {
-        "neighbours": count.astype(np.float64),
-        "labelled_as_predicted": share.astype(np.float64),
-        **trust_signals(decision, nearest),
-    }
+        far = np.sort(np.where(there, found.distances, np.float32(np.inf)), axis=1)[:, : self.k]
+        if found.rows.shape[1] == self.searched:
+            # A few lists end too soon.
+            short = np.flatnonzero(there.sum(axis=1) < self.k)
+            if len(short):
+                more = self.index.distances_among(self.rows[short], label, used, self.k)
+                far[short, : more.shape[1]] = more
+        return far
 
 
 def pair_evidence(
     decision: BoolArray,
-    by_class: Sequence[Neighbours | None],
+    around: Surroundings,
     fold_of_reference: IntArray,
-    said: tuple[list[str], npt.NDArray[np.float64]] | None,
-    k: int,
+    said: tuple[list[str], FloatArray] | None,
     n_folds: int,
 ) -> Apart:
     """Return the evidence of a fold's rows without each of the other folds.
@@ -147,13 +179,13 @@ def pair_evidence(
         folds x rows x opinions; None without opinions
     """
     names: tuple[str, ...] = ()
-    values = np.empty((0, 0, 0), dtype=np.float32)
+    numbers = np.empty((0, 0, 0), dtype=np.float32)
     for fold in np.unique(fold_of_reference):
-        columns = neighbour_evidence(decision, by_class, fold_of_reference != fold, k)
+        columns = around.evidence(decision, fold_of_reference != fold)
         if said is not None:
             columns |= opinion_signals(decision, said[0], said[1][fold])
         if not names:
             names = tuple(columns)
-            values = np.full((len(decision), n_folds, len(names)), np.nan, dtype=np.float32)
-        values[:, fold] = np.column_stack(list(columns.values()))
-    return Apart(names, values)
+            numbers = np.full((len(decision), n_folds, len(names)), np.nan, dtype=np.float32)
+        numbers[:, fold] = np.column_stack(list(columns.values()))
+    return Apart(names, numbers)

@@ -19,7 +19,7 @@ from falcon_discover.neighbours import Neighbours, rows_within_budget
 from falcon_discover.opinions import CrossOpinions
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.agreement import agreement_signals
-from falcon_discover.signals.apart import Apart, pair_evidence, spared
+from falcon_discover.signals.apart import Apart, Surroundings, pair_evidence
 from falcon_discover.signals.certainty import certainty_signals
 from falcon_discover.signals.extended import (
     TINY,
@@ -342,12 +342,15 @@ class Measure:
                 own_view=own_view, n_jobs=n_jobs,
             )  # fmt: skip
             part = table.take(held_out)
-            wanted = max(self.n_neighbors, self.n_mix_neighbors)
-            lists = reference.index.by_class(reference.view.transform(part), spared(wanted))
-            near = reference.index.merged(lists, wanted)
-            measured = replace(
-                self.state(part, reference, p[held_out], neighbours=near), features=None
+            around = Surroundings.of(
+                reference.index,
+                reference.view.transform(part),
+                max(self.n_neighbors, self.n_mix_neighbors),
+                self.n_neighbors,
+                len(folds),
             )
+            measured = self.state(part, reference, p[held_out], neighbours=around.nearest())
+            measured = replace(measured, features=None)
             said = None
             if opinions is not None:
                 views = opinion_signals(measured.decision, opinions.names, opinions.own[held_out])
@@ -355,9 +358,7 @@ class Measure:
                 said = opinions.names, opinions.apart[:, held_out]
             if len(folds) > 2:
                 apart.append(
-                    pair_evidence(
-                        measured.decision, lists, fold[others], said, self.n_neighbors, len(folds)
-                    )
+                    pair_evidence(measured.decision, around, fold[others], said, len(folds))
                 )
             parts.append(measured)
             order.append(held_out)
