@@ -23,6 +23,7 @@ COUNTS = {
 
 def wide(table: Table) -> pd.DataFrame:
     """Return the table as people read it: rows, columns, formatted cells."""
+    table = [cell for cell in table if cell.shown]
     rows = list(dict.fromkeys(cell.row for cell in table))
     columns = list(dict.fromkeys(cell.column for cell in table))
     frame = pd.DataFrame("", index=rows, columns=columns, dtype=object)
