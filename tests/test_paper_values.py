@@ -1,7 +1,7 @@
 """The paper's numbers in `paper_values.toml` are those of its LaTeX source, all of them.
 
-The source is not part of the project. The comparison with it runs where a folder that holds it lies beside
-the checkout (`../shared/paper`) or is named by `FALCON_DISCOVER_PAPER`.
+The source is not part of the project. The comparison with it runs where a folder that holds it lies
+beside the checkout (`../shared/paper`) or is named by `FALCON_DISCOVER_PAPER`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from dataclasses import asdict
 from importlib.resources import files
@@ -16,9 +17,11 @@ from falcon_discover.bench.reasons import reason_of
 from falcon_discover.bench.tables import TABLES, Cell, Table
 from falcon_discover.bench.verdicts import (
     AGREES,
+    CAPTURE,
     CHANCE,
     CHOICE,
     DIFFERS,
+    NULL,
     Comparison,
     compare,
     compare_chance,
@@ -32,6 +35,7 @@ NOT_RUN = "not run"
 MAIN = "tab:main_discrepancy_family"
 INTERVALS = "tab:all_dataset_uncertainty"
 GAINS = "tab:appendix_interval_summary"
+COUNTS = "tab:operational_robustness"
 SYNTHESIS = "tab:appendix_benchmark_synthesis"
 # In these the rows are figures and the columns data sets.
 BY_FIGURE = (
@@ -41,7 +45,7 @@ BY_FIGURE = (
 )
 # One figure under several names: what a table calls it, and what it is called here.
 SAME = {
-    ("tab:operational_robustness", "delta_t90"): "delta_cap20",
+    (COUNTS, "delta_t90"): "delta_cap20",
     ("tab:extended_validation_compact_a", "full"): "learned",
     ("tab:extended_validation_compact_b", "top_support"): "support",
     ("tab:extended_validation_compact_b", "top_instability"): "instability",
@@ -107,6 +111,7 @@ def judged(tables: dict[str, Table], *, sample: bool = True) -> pd.DataFrame:
     printed = paper_values()
     ours = {label: _by_place(table) for label, table in tables.items()}
     known = {figure_of(MAIN, *place): cell for place, cell in ours[MAIN].items()}
+    events = {row: c.mean for (row, column), c in ours[COUNTS].items() if column == "events"}
     seen: dict[tuple[Any, ...], str] = {}
     lines = []
     for label, table in printed.items():
@@ -115,7 +120,14 @@ def judged(tables: dict[str, Table], *, sample: bool = True) -> pd.DataFrame:
                 dataset, figure = figure_of(label, row, column)
                 cell = ours[label].get((row, column))
                 spread = _spread(known, dataset, figure, cell)
-                line = _line(cell, spread, value, figure, _printed_half(printed, dataset, figure))
+                line = _line(
+                    cell,
+                    spread,
+                    value,
+                    figure,
+                    half=_printed_half(printed, dataset, figure),
+                    events=events.get(dataset, math.nan),
+                )
                 if sample and dataset in ("miniboone", "mean_of_three", "all"):
                     line["verdict"] = NOT_RUN if line["verdict"] == NOT_RUN else SAMPLE
                 differs = line["verdict"] == DIFFERS
@@ -134,6 +146,20 @@ def judged(tables: dict[str, Table], *, sample: bool = True) -> pd.DataFrame:
     frame = pd.DataFrame(lines)
     frame.loc[frame["repeats"] == frame["table"], "repeats"] = ""
     return frame
+
+
+def counted(lines: pd.DataFrame) -> pd.DataFrame:
+    """Return how many printed values have each verdict, all and without repetitions.
+
+    A value that two tables print alike for one figure is one distinct value.
+    """
+    distinct = lines[lines["repeats"].fillna("") == ""]
+    return pd.DataFrame(
+        {
+            "printed": lines["verdict"].value_counts(),
+            "distinct": distinct["verdict"].value_counts(),
+        }
+    ).sort_values("printed", ascending=False)
 
 
 def _by_place(table: Table) -> Places:
@@ -168,15 +194,25 @@ def _printed_half(printed: dict[str, Values], dataset: str, figure: str) -> floa
 
 
 def _line(
-    cell: Cell | None, spread: tuple[float, ...], paper: Any, figure: str, half: float | None
+    cell: Cell | None,
+    spread: tuple[float, ...],
+    paper: Any,
+    figure: str,
+    *,
+    half: float | None = None,
+    events: float = math.nan,
 ) -> dict[str, Any]:
     """Return what is known about one printed value, with its verdict.
 
+    A share of events is not believed to be known better than to half an event of a split.
+
     Examples
     --------
-    >>> _line(Cell("adult", "regime", text="mixed"), (), "strong", "regime", None)["verdict"]
+    >>> _line(Cell("adult", "regime", text="mixed"), (), "strong", "regime")["verdict"]
     'differs'
     """
+    kind = kind_of(figure)
+    finest = 0.5 / events if kind in (CAPTURE, NULL) and events > 0 else 0.0
     seeds = [value for value in spread if np.isfinite(value)]
     line: dict[str, Any] = {
         "paper": paper,
@@ -184,11 +220,11 @@ def _line(
         "ours": None,
         "seeds": len(seeds),
         "seed_sd": float(np.std(seeds, ddof=1)) if len(seeds) > 1 else None,
+        "finest": finest,
     }
     if cell is None or cell.text == NOT_RUN:
         return {**line, **asdict(Comparison(np.nan, np.nan, np.nan, NOT_RUN))}
     line["ours"] = cell.text or round(cell.mean, 6)
-    kind = kind_of(figure)
     if kind is CHOICE:
         same = line["ours"] == paper
         found = Comparison(np.nan, np.nan, 0.0, AGREES if same else DIFFERS)
@@ -196,5 +232,5 @@ def _line(
         draws = PAPER.bootstrap_resamples if figure == "p_not_positive" else PAPER.null_draws
         found = compare_chance(cell.mean, paper, draws)
     else:
-        found = compare(cell.mean, spread, paper, kind, half)
+        found = compare(cell.mean, spread, paper, kind, half, finest)
     return {**line, **asdict(found)}

@@ -4,16 +4,15 @@ Four conditions, all against the validation-selected prior: FalseConf-AUROC impr
 improves, the gain is positive at every threshold, and the leading region has a discrepancy profile
 (less support or agreement, or more instability, than the other eligible rows). A fifth one
 is that random slices catch less. Each holds (yes), fails (no), or four seeds cannot tell: it
-holds if the t interval over seeds lies above 0, and fails if it lies below. Three signals are tried for a profile,
-so each has a third of the error. The claim is supported if all hold, falsified if neither ranking
-figure improves, weakened if any condition fails; otherwise nobody can tell. Gated confidence
-stands beside it, since it needs neither labels nor a state.
+holds if the t interval over seeds lies above 0, and fails if it lies below. Three signals are
+tried for a profile, so each has a third of the error. The claim is supported if all hold,
+falsified if both ranking figures fail, weakened if any other condition does; otherwise nobody can
+tell. Gated confidence stands beside it, since it needs neither labels nor a state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-
 
 from falcon_discover.bench import plan
 from falcon_discover.bench.loading import Run, Study

@@ -76,7 +76,9 @@ def implied_events(study: Study) -> Table:
         # A p below what the draws can show is a bound and implies nothing.
         chance = null["p_simulated_pooled"]
         by_chance = (
-            events_of_chance(rows, null["observed"], chance) if chance > 1 / PAPER.null_draws else []
+            events_of_chance(rows, null["observed"], chance)
+            if chance > 1 / PAPER.null_draws
+            else []
         )
         cells += [
             Cell(name, "test_rows", text=f"{rows:,}"),
@@ -96,7 +98,7 @@ def implied_events(study: Study) -> Table:
 
 
 def symmetric_intervals() -> tuple[int, int]:
-    """Return how many printed intervals over seeds are symmetric to the last digit, and of how many.
+    """Return how many printed intervals over seeds are symmetric to the last digit, of how many.
 
     A percentile bootstrap of four values is symmetric only by accident.
 

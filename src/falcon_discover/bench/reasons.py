@@ -8,8 +8,6 @@ from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
 
-NOT_EXPLAINED = "not_explained"
-
 
 @dataclass(frozen=True)
 class Reason:
@@ -31,7 +29,7 @@ class Reason:
 
 @cache
 def reasons() -> tuple[Reason, ...]:
-    """Return the reasons in the order in which they are tried; the last one is none."""
+    """Return the reasons in the order in which they are tried; the last takes what is left."""
     text = files("falcon_discover.bench").joinpath("paper_reasons.toml").read_text()
     return tuple(
         Reason(key, entry["title"], entry["text"].strip(), tuple(entry["cells"]))
@@ -47,7 +45,4 @@ def reason_of(label: str, dataset: str, figure: str) -> str:
     >>> reason_of("tab:dataset_regimes", "magic_telescope", "regime")
     'regimes'
     """
-    for reason in reasons():
-        if reason.explains(label, dataset, figure):
-            return reason.key
-    return NOT_EXPLAINED
+    return next(r.key for r in reasons() if r.explains(label, dataset, figure))

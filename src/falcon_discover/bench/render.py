@@ -9,7 +9,10 @@ import pandas as pd
 from falcon_discover.bench import plan
 from falcon_discover.bench.tables import Cell, Table
 
-WHOLE = {"events", "prior_at20", "family_at20", "gated_at20", "events_to_learn_from"}
+WHOLE = {
+    "events", "prior_at20", "family_at20", "gated_at20", "events_to_learn_from", "events_here",
+    "all_errors_here",
+}  # fmt: skip
 COUNTS = {
     "datasets",
     "positive_delta_auroc",

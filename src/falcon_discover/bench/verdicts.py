@@ -63,7 +63,7 @@ NLL = Kind("NLL", 0.015, "below the paper's smallest effect (0.019)")
 AURC = Kind("AURC", 0.005, "a third of the paper's mean (0.016)")
 REGION = Kind("support or correctness of a region", 0.03, "shares close to 1")
 DRIFT = Kind("instability of a region", 0.005, "half of the paper's mean (0.012)")
-NULL = Kind("random slices", 0.02, "a tenth of the intervals' width")
+NULL = Kind("random slices", 0.02, "a tenth of the wider intervals' width")
 CHANCE = Kind("p", 2.0, "a factor; a p-value has no interval")
 CHOICE = Kind("choice", 0.0, "the same or not")
 KINDS = (
@@ -81,7 +81,9 @@ def kind_of(figure: str) -> Kind:
     """
     if figure.startswith("p_"):
         return CHANCE
-    if figure in ("regime", "best_lambda", "best_k") or figure.startswith(("positive", "learned_s")):
+    if figure in ("regime", "best_lambda", "best_k") or figure.startswith(
+        ("positive", "learned_s")
+    ):
         return CHOICE
     if figure in ("events", "prior_at20", "family_at20"):
         return COUNT
@@ -122,6 +124,7 @@ def compare(
     paper: float,
     kind: Kind,
     paper_half_width: float | None = None,
+    finest: float = 0.0,
 ) -> Comparison:
     """Return the verdict on a figure that has a spread over seeds.
 
@@ -133,6 +136,7 @@ def compare(
     kind : what sort of figure it is
     paper_half_width : half the interval that the paper prints; without one, its mean over seeds is
         given the spread that ours has
+    finest : the least spread that can be believed; seeds may agree by accident
 
     Examples
     --------
@@ -150,7 +154,7 @@ def compare(
         return Comparison(math.nan, math.nan, margin, NOT_DEFINED)
     if len(known) < 2:
         return Comparison(difference, math.nan, margin, CANNOT_TELL)
-    spread = float(np.std(known, ddof=1))
+    spread = max(float(np.std(known, ddof=1)), finest)
     wide, narrow = _half_widths(spread, len(known), paper_half_width, kind.rounding)
     verdict = str(_verdict(difference, wide, narrow, margin))
     return Comparison(difference, float(wide), margin, verdict)
@@ -159,8 +163,8 @@ def compare(
 def compare_chance(ours: float, paper: float, draws: int) -> Comparison:
     """Return the verdict on a p-value.
 
-    Both count as at least 1 / draws, the smallest that the paper's number of draws can show. Within a
-    factor of two they agree; otherwise they differ if one is significant and the other is not.
+    Both count as at least 1 / draws, the smallest that the paper's number of draws can show. Within
+    a factor of two they agree; otherwise they differ if one is significant and the other is not.
 
     Examples
     --------
@@ -187,7 +191,7 @@ def operating(figures: pd.DataFrame, *, draws: int = 2_000, seed: int = 0) -> pd
 
     Parameters
     ----------
-    figures : lines of the check with `seeds`, `seed_sd`, `paper_half_width` and `margin`
+    figures : lines of the check with `seeds`, `seed_sd`, `finest`, `paper_half_width`, `margin`
     """
     rng = np.random.default_rng(seed)
     there = figures[(figures["seed_sd"] > 0) & figures["half_width"].notna()]
@@ -195,13 +199,14 @@ def operating(figures: pd.DataFrame, *, draws: int = 2_000, seed: int = 0) -> pd
     for shift in (0.0, 1.0, 2.0):
         shares = []
         for line in there.itertuples():
-            n, spread = int(line.seeds), line.seed_sd
+            n, spread = int(line.seeds), max(line.seed_sd, line.finest)
             printed = None if math.isnan(line.paper_half_width) else line.paper_half_width
             error = spread / math.sqrt(n) if printed is None else printed / norm.ppf(0.975)
             draw = rng.normal(0.0, spread, (draws, n))
             paper = shift * spread + rng.normal(0.0, error, draws)
             rounding = kind_of(line.figure).rounding
-            halves = _half_widths(draw.std(axis=1, ddof=1), n, printed, rounding)
+            drawn = np.maximum(draw.std(axis=1, ddof=1), line.finest)
+            halves = _half_widths(drawn, n, printed, rounding)
             verdicts = _verdict(draw.mean(axis=1) - paper, *halves, line.margin)
             shares.append([(verdicts == word).mean() for word in (AGREES, DIFFERS, CANNOT_TELL)])
         counts[shift] = np.mean(shares, axis=0)
@@ -242,6 +247,4 @@ def _verdict(
     margin: float,
 ) -> npt.NDArray[np.str_]:
     size = np.abs(difference)
-    return np.where(
-        size + narrow <= margin, AGREES, np.where(size > wide, DIFFERS, CANNOT_TELL)
-    )
+    return np.where(size + narrow <= margin, AGREES, np.where(size > wide, DIFFERS, CANNOT_TELL))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from falcon_discover.bench.loading import Run, Study
+from falcon_discover.bench.loading import Study
 from falcon_discover.bench.resampling import SEED, capture_resamples, null_exact, null_simulation
 from falcon_discover.bench.tables.cells import Cell, Table, chosen_names, found, per_seed
 
@@ -38,9 +38,9 @@ def interval_summary(study: Study) -> Table:
 def null_concentration(study: Study) -> Table:
     """Return the family's Capture@20 against random slices of the same split.
 
-    The null's mean and 95% interval are those of each seed. The chance of catching as much at random
-    is of all seeds together, exactly and simulated: a mean of p-values is no p-value, so those
-    of single seeds are in the list of all numbers only.
+    The null's mean and 95% interval are those of each seed. The chance of catching as much at
+    random is of all seeds together, exactly and simulated: a mean of p-values is no p-value, so
+    those of single seeds are in the list of all numbers only.
     """
     cells = []
     for name in study.datasets:
@@ -71,9 +71,7 @@ def _null_interval(split: tuple[int, int], seed: int) -> tuple[float, float, flo
     return float(null.mean()), float(low), float(high)
 
 
-def _chances(
-    splits: list[tuple[int, int]], caught: float, seed: int = SEED
-) -> tuple[float, float]:
+def _chances(splits: list[tuple[int, int]], caught: float, seed: int = SEED) -> tuple[float, float]:
     """Return how likely random slices of these splits catch as many, simulated and exactly."""
     if not sum(events for _, events in splits):
         return float("nan"), float("nan")
