@@ -322,7 +322,8 @@ def test_check_judges_every_printed_number(study):
     sample = "other data (a sample of MiniBooNE)"
     assert by_place["tab:main_discrepancy_family", "miniboone", "family_cap20"] == sample
     assert by_place["tab:extended_validation_compact_a", "full", "mean_of_three"] == sample
-    assert by_place["tab:appendix_benchmark_synthesis", "mean_delta_cap20", "value"] == sample
+    # A mean over three data sets is not the paper's over seven.
+    assert by_place["tab:appendix_benchmark_synthesis", "mean_delta_cap20", "value"] == "not run"
     # Only what differs has a reason.
     assert ((lines["reason"] != "") == (lines["verdict"] == "differs")).all()
 

@@ -17,9 +17,10 @@ from falcon_discover.bench.verdicts import (
     CHOICE,
     DIFFERS,
     KINDS,
+    NOT_DEFINED,
     operating,
 )
-from figures.common import results, table
+from figures.common import ROOT, results, table
 
 TITLES = {**plan.TITLES, "mean_of_three": "mean of three", "all": "all data sets"}
 EXPECTED_BY_CHANCE = 0.05
@@ -40,7 +41,8 @@ def judged(known: pd.DataFrame) -> pd.DataFrame:
 def verdict_table() -> str:
     """Return how many values have which verdict, and how they spread over the data sets."""
     known = lines()
-    counts = counted(known).loc[[AGREES, DIFFERS, CANNOT_TELL, SAMPLE, NOT_RUN]]
+    order = [AGREES, DIFFERS, CANNOT_TELL, NOT_DEFINED, SAMPLE, NOT_RUN]
+    counts = counted(known).reindex(order).dropna(how="all").fillna(0)
     rows = [
         [name, f"{row['printed']:.0f}", f"{row['distinct']:.0f}"] for name, row in counts.iterrows()
     ]
@@ -131,12 +133,14 @@ def _number(value: str) -> str:
 
 def implied_table() -> str:
     """Return the numbers of events that the printed null intervals imply."""
-    known = results("tables", "implied_events.csv").fillna("")
+    # As it was written: counts that are missing for some data sets would turn into 117.0.
+    path = ROOT / "results" / "tables" / "implied_events.csv"
+    known = pd.read_csv(path, dtype=str, keep_default_na=False)
     heads = [
         "data set", "test rows", "printed null interval", "events it implies", "printed p",
         "events it implies", "events printed", "events here", "errors of any confidence here",
     ]  # fmt: skip
-    return table(heads, [[str(value) for value in row] for row in known.itertuples(index=False)])
+    return table(heads, known.to_numpy().tolist())
 
 
 def symmetric_words() -> str:
