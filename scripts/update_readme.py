@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from figures import actions, performance, plausibility, ranking
+from figures import actions, paper, performance, plausibility, ranking
 from figures.common import ROOT
 
 PAGES = (
@@ -19,8 +19,16 @@ PAGES = (
     "docs/limits.md",
     "docs/performance.md",
     "docs/guides/scale-out.md",
+    "docs/paper/reproduction.md",
+    "docs/paper/deviations.md",
 )
-TABLES = {**ranking.TABLES, **actions.TABLES, **performance.TABLES, **plausibility.TABLES}
+TABLES = {
+    **ranking.TABLES,
+    **actions.TABLES,
+    **performance.TABLES,
+    **plausibility.TABLES,
+    **paper.TABLES,
+}
 
 
 def filled(text: str) -> str:

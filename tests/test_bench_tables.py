@@ -17,11 +17,12 @@ from typer.testing import CliRunner
 
 from falcon_discover import PAPER, metrics
 from falcon_discover.bench import plan
-from falcon_discover.bench.check import check, paper_values
-from falcon_discover.bench.contract import evaluation_contract
+from falcon_discover.bench.check import check, counted, paper_values
+from falcon_discover.bench.contract import _above_zero, _verdict, evaluation_contract
 from falcon_discover.bench.loading import Study
-from falcon_discover.bench.output import build, write_tables
-from falcon_discover.bench.render import shown, wide
+from falcon_discover.bench.output import OURS, build, write_tables
+from falcon_discover.bench.printed import implied_events
+from falcon_discover.bench.render import shown, tidy, wide
 from falcon_discover.bench.store import RunKey, Store
 from falcon_discover.bench.tables import TABLES, Cell
 from falcon_discover.cli import app
@@ -268,11 +269,19 @@ def test_null_concentration(study):
     assert table["adult", "observed"].mean == pytest.approx(2 / 3)
     assert table["adult", "null_mean"].mean == pytest.approx(0.2, abs=0.01)
     # Two or three of three events among two of ten rows: C(3,2) / C(10,2).
-    assert table["adult", "p_exact"].mean == pytest.approx(3 / 45)
+    assert table["adult", "p_exact"].numbers == pytest.approx([3 / 45] * 4)
     error = np.sqrt(3 / 45 / PAPER.null_draws)
     assert table["adult", "p_simulated"].numbers == pytest.approx([3 / 45] * 4, abs=3 * error)
     # Eight of twelve in four such slices is possible only with two in each.
     assert table["adult", "p_exact_pooled"].mean == pytest.approx((3 / 45) ** 4)
+    assert table["adult", "p_simulated_pooled"].mean == pytest.approx((3 / 45) ** 4, abs=5e-4)
+
+
+def test_p_of_single_seeds_are_listed_but_never_shown_as_a_mean(study):
+    made = TABLES["tab:null_concentration"](study)
+    assert not {"p_exact", "p_simulated"} & set(wide(made).columns)
+    listed = tidy("tab:null_concentration", made, study.seeds)
+    assert (listed["column"] == "p_exact").sum() == len(NAMES) * len(study.seeds)
 
 
 def test_contract(study):
@@ -284,22 +293,68 @@ def test_contract(study):
     assert table["adult", "delta_gated_over_family"].mean == pytest.approx(0)
 
 
+def test_contract_cannot_tell_where_seeds_contradict_each_other():
+    assert _above_zero((0.7, 0.0, -0.1, 0.2)) == "cannot tell"
+    assert _above_zero((0.30, 0.31, 0.32, 0.30)) == "yes"
+    assert _above_zero((-0.30, -0.31, -0.32, -0.30)) == "no"
+    assert _above_zero((0.7, np.nan, np.nan, np.nan)) == "cannot tell"
+
+
+def test_contract_is_supported_only_if_every_condition_holds():
+    names = ("auroc_improves", "capture_improves", "stable_over_thresholds")
+    holds = dict.fromkeys(names, "yes")
+    assert _verdict(holds) == "supported"
+    assert _verdict(holds | {"capture_improves": "cannot tell"}) == "cannot tell"
+    assert _verdict(holds | {"stable_over_thresholds": "no"}) == "weakened"
+    assert _verdict(holds | {"auroc_improves": "no", "capture_improves": "no"}) == "falsified"
+
+
 def test_check_judges_every_printed_number(study):
     lines = check(study)
-    printed = sum(
-        len(columns)
-        for label, table in paper_values().items()
-        if label != "tab:all_dataset_uncertainty"
-        for columns in table.values()
-    )
+    printed = sum(len(columns) for table in paper_values().values() for columns in table.values())
     assert len(lines) == printed
     by_place = lines.set_index(["table", "row", "column"])["verdict"]
     assert by_place["tab:operational_robustness", "adult", "events"] == "differs"
-    assert by_place["tab:main_discrepancy_family", "adult", "family_cap20"] == "differs"
     assert by_place["tab:main_discrepancy_family", "nomao", "family_cap20"] == "not run"
     assert by_place["tab:appendix_full_baselines", "saint", "adult"] == "not run"
+    # All seeds find two of three events, the paper 0.728: a third of an event is no difference.
+    assert by_place["tab:main_discrepancy_family", "adult", "family_cap20"] == "cannot tell"
     sample = "other data (a sample of MiniBooNE)"
     assert by_place["tab:main_discrepancy_family", "miniboone", "family_cap20"] == sample
+    assert by_place["tab:extended_validation_compact_a", "full", "mean_of_three"] == sample
+    # A mean over three data sets is not the paper's over seven.
+    assert by_place["tab:appendix_benchmark_synthesis", "mean_delta_cap20", "value"] == "not run"
+    # Only what differs has a reason.
+    assert ((lines["reason"] != "") == (lines["verdict"] == "differs")).all()
+
+
+def test_a_figure_that_two_tables_print_alike_is_one_distinct_value(study):
+    lines = check(study).set_index(["table", "row", "column"])
+    main = "tab:main_discrepancy_family"
+    assert lines["repeats"][main, "adult", "family_cap20"] == ""
+    assert lines["repeats"]["tab:null_concentration", "adult", "observed"] == main
+    # The learned ranker's capture is printed as 0.718 here and as 0.744 there: two values.
+    assert lines["repeats"]["tab:family_ablation", "adult", "learned"] == ""
+    assert lines["repeats"]["tab:extended_validation_compact_a", "full", "adult"] == ""
+    counts = counted(lines.reset_index())
+    assert counts["printed"].sum() == len(lines)
+    assert counts["distinct"].sum() == (lines["repeats"] == "").sum()
+
+
+def test_extended_tables_have_the_mean_of_the_papers_three_data_sets(study):
+    table = cells(study, "tab:extended_validation_compact_a")
+    assert table["full", "mean_of_three"].numbers == pytest.approx([2 / 3] * 4)
+    gains = cells(study, "tab:appendix_interval_summary")
+    assert table["gain_low", "adult"].numbers == gains["adult", "low"].numbers
+
+
+def test_implied_events_stand_beside_those_that_were_counted(study):
+    table = {(c.row, c.column): c for c in implied_events(study)}
+    assert table["adult", "events_here"].mean == 3
+    # Wrong are the three events and the row with p 0.4.
+    assert table["adult", "all_errors_here"].mean == 4
+    assert table["spambase", "events_by_interval"].text == "61 to 91"
+    assert ("miniboone", "events_here") not in table
 
 
 def test_a_mean_over_fewer_seeds_says_so():
@@ -319,7 +374,7 @@ def test_files_in_three_formats_are_the_same_bytes_twice(study, tmp_path):
     for place in ("one", "two"):
         write_tables(build(study), study, tmp_path / place)
     files = sorted(path.name for path in (tmp_path / "one").iterdir())
-    assert len(files) == 3 * (len(TABLES) + 1) + 2
+    assert len(files) == 3 * (len(TABLES) + len(OURS)) + 2
     for name in files:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 

@@ -1,31 +1,68 @@
-"""Every printed number of the paper beside ours, with a verdict."""
+"""Every printed number of the paper beside ours, with a verdict and, where it differs, a reason."""
 
 from __future__ import annotations
 
 import math
 import tomllib
+from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from falcon_discover.bench import plan
 from falcon_discover.bench.loading import Study
-from falcon_discover.bench.tables import TABLES, Cell
+from falcon_discover.bench.reasons import reason_of
+from falcon_discover.bench.tables import TABLES, Cell, Table
+from falcon_discover.bench.verdicts import (
+    AGREES,
+    CAPTURE,
+    CHANCE,
+    CHOICE,
+    DIFFERS,
+    NULL,
+    Comparison,
+    compare,
+    compare_chance,
+    kind_of,
+)
+from falcon_discover.settings import PAPER
 
-INTERVALS = "tab:all_dataset_uncertainty"
-MAIN = "tab:main_discrepancy_family"
-PAPERS_NAME = {"miniboone_subset": "miniboone"}
-# Printed numbers have three decimals at most.
-ROUNDING = 0.0005
-
-IN_INTERVAL = "within the paper's interval"
-IN_SPREAD = "within our seed spread"
-DIFFERS = "differs"
 SAMPLE = "other data (a sample of MiniBooNE)"
 NOT_RUN = "not run"
 
+MAIN = "tab:main_discrepancy_family"
+INTERVALS = "tab:all_dataset_uncertainty"
+GAINS = "tab:appendix_interval_summary"
+COUNTS = "tab:operational_robustness"
+SYNTHESIS = "tab:appendix_benchmark_synthesis"
+# In these the rows are figures and the columns data sets.
+BY_FIGURE = (
+    "tab:extended_validation_compact_a",
+    "tab:extended_validation_compact_b",
+    "tab:appendix_full_baselines",
+)
+# One figure under several names: what a table calls it, and what it is called here.
+SAME = {
+    (COUNTS, "delta_t90"): "delta_cap20",
+    ("tab:extended_validation_compact_a", "full"): "learned",
+    ("tab:extended_validation_compact_b", "top_support"): "support",
+    ("tab:extended_validation_compact_b", "top_instability"): "instability",
+    ("tab:extended_validation_compact_b", "failure_cap20"): "failure",
+    ("tab:appendix_full_baselines", "best_prior"): "prior_cap20",
+    ("tab:appendix_full_baselines", "best_family"): "family_cap20",
+    (GAINS, "delta_mean"): "resampled_gain",
+    (GAINS, "low"): "gain_low",
+    (GAINS, "high"): "gain_high",
+    ("tab:appendix_weighted_calibration_full", "delta_cap20"): "calibration_delta_cap20",
+    ("tab:null_concentration", "observed"): "family_cap20",
+}
+# What single numbers, made from all seeds at once, move with.
+CENTRES = {"resampled_gain": "delta_cap20", "gain_low": "delta_cap20", "gain_high": "delta_cap20"}
 
 Values = dict[str, dict[str, Any]]
+Places = dict[tuple[str, str], Cell]
 
 
 def paper_values() -> dict[str, Values]:
@@ -43,76 +80,159 @@ def _file() -> dict[str, Values]:
     return tomllib.loads(text)
 
 
+def figure_of(label: str, row: str, column: str) -> tuple[str, str]:
+    """Return the data set and the name of the figure in a cell; equal figures have equal names.
+
+    Examples
+    --------
+    >>> figure_of("tab:appendix_full_baselines", "best_family", "adult")
+    ('adult', 'family_cap20')
+    """
+    if label == SYNTHESIS:
+        return "all", row
+    dataset, name = (column, row) if label in BY_FIGURE else (row, column)
+    return dataset, SAME.get((label, name), name)
+
+
 def check(study: Study) -> pd.DataFrame:
-    """Return one line per printed number: ours, the paper's, the seeds' range, the verdict."""
+    """Return one line per printed number: ours, the paper's, their difference, the verdict."""
+    tables = {label: study.once(label, make) for label, make in TABLES.items()}
+    return judged(tables, sample=plan.SAMPLE in study.datasets)
+
+
+def judged(tables: dict[str, Table], *, sample: bool = True) -> pd.DataFrame:
+    """Return the check of tables that are there already.
+
+    Parameters
+    ----------
+    tables : our tables by LaTeX label
+    sample : MiniBooNE's figures are those of a sample, so they are not judged
+    """
     printed = paper_values()
-    ours = {
-        label: _by_place(study.once(label, TABLES[label])) for label in printed if label in TABLES
-    }
+    ours = {label: _by_place(table) for label, table in tables.items()}
+    known = {figure_of(MAIN, *place): cell for place, cell in ours[MAIN].items()}
+    events = {row: c.mean for (row, column), c in ours[COUNTS].items() if column == "events"}
+    # Counts and means over the data sets stand beside the paper's only if all seven are there.
+    whole = {row for row, _ in ours[MAIN]} >= set(printed[MAIN])
+    seen: dict[tuple[Any, ...], str] = {}
     lines = []
     for label, table in printed.items():
-        if label == INTERVALS:
-            continue
         for row, columns in table.items():
             for column, value in columns.items():
-                cell = ours[label].get((row, column))
+                dataset, figure = figure_of(label, row, column)
+                cell = ours[label].get((row, column)) if whole or dataset != "all" else None
+                spread = _spread(known, dataset, figure, cell)
+                line = _line(
+                    cell,
+                    spread,
+                    value,
+                    figure,
+                    half=_printed_half(printed, dataset, figure),
+                    events=events.get(dataset, math.nan),
+                )
+                if sample and dataset in ("miniboone", "mean_of_three", "all"):
+                    line["verdict"] = NOT_RUN if line["verdict"] == NOT_RUN else SAMPLE
+                differs = line["verdict"] == DIFFERS
                 lines.append(
                     {
                         "table": label,
                         "row": row,
                         "column": column,
-                        "paper": value,
-                        **_judge(cell, value, _interval(printed, label, row, column)),
-                        "sample": _is_sample(row, column),
+                        "dataset": dataset,
+                        "figure": figure,
+                        "repeats": seen.setdefault((dataset, figure, value), label),
+                        **line,
+                        "reason": reason_of(label, dataset, figure) if differs else "",
                     }
                 )
     frame = pd.DataFrame(lines)
-    is_sample = frame.pop("sample") & (frame["verdict"] != NOT_RUN)
-    frame.loc[is_sample, "verdict"] = SAMPLE
+    frame.loc[frame["repeats"] == frame["table"], "repeats"] = ""
     return frame
 
 
-def _by_place(table: list[Cell]) -> dict[tuple[str, str], Cell]:
+def counted(lines: pd.DataFrame) -> pd.DataFrame:
+    """Return how many printed values have each verdict, all and without repetitions.
+
+    A value that two tables print alike for one figure is one distinct value.
+    """
+    distinct = lines[lines["repeats"].fillna("") == ""]
+    return pd.DataFrame(
+        {
+            "printed": lines["verdict"].value_counts(),
+            "distinct": distinct["verdict"].value_counts(),
+        }
+    ).sort_values("printed", ascending=False)
+
+
+def _by_place(table: Table) -> Places:
+    """Return the cells by row and column; MiniBooNE's sample takes MiniBooNE's place."""
+    paper = {plan.SAMPLE: "miniboone"}
     return {
-        (PAPERS_NAME.get(cell.row, cell.row), PAPERS_NAME.get(cell.column, cell.column)): cell
-        for cell in table
+        (paper.get(cell.row, cell.row), paper.get(cell.column, cell.column)): cell for cell in table
     }
 
 
-def _is_sample(row: str, column: str) -> bool:
-    return "miniboone" in (row, column)
+def _centre(figure: str) -> str:
+    return CENTRES.get(figure, figure.removesuffix("_low").removesuffix("_high"))
 
 
-def _interval(
-    printed: dict[str, Values], label: str, row: str, column: str
-) -> tuple[float, float] | None:
-    if label != MAIN:
-        return None
-    found = printed[INTERVALS].get(row, {}).get(column)
-    return None if found is None else (float(found[0]), float(found[1]))
+def _spread(known: Places, dataset: str, figure: str, cell: Cell | None) -> tuple[float, ...]:
+    """Return the seeds by which a figure is judged: its own, or those of what it moves with."""
+    if cell is not None and len(cell.numbers) > 1:
+        return cell.numbers
+    centre = known.get((dataset, _centre(figure)))
+    return () if centre is None else centre.numbers
 
 
-def _judge(cell: Cell | None, paper: Any, interval: tuple[float, float] | None) -> dict[str, Any]:
-    """Return our value, the seeds' range and the verdict.
+def _printed_half(printed: dict[str, Values], dataset: str, figure: str) -> float | None:
+    """Return half the interval that the paper prints for a figure, if it prints one."""
+    if figure in CENTRES:
+        row = printed[GAINS].get(dataset, {})
+        low, high = row.get("low"), row.get("high")
+    else:
+        row = printed[INTERVALS].get(dataset, {})
+        low, high = (row.get(f"{_centre(figure)}_{end}") for end in ("low", "high"))
+    return None if low is None or high is None else (high - low) / 2
+
+
+def _line(
+    cell: Cell | None,
+    spread: tuple[float, ...],
+    paper: Any,
+    figure: str,
+    *,
+    half: float | None = None,
+    events: float = math.nan,
+) -> dict[str, Any]:
+    """Return what is known about one printed value, with its verdict.
+
+    A share of events is not believed to be known better than to half an event of a split.
 
     Examples
     --------
-    >>> _judge(Cell("adult", "learned", (0.70, 0.80)), 0.718, None)["verdict"]
-    'within our seed spread'
+    >>> _line(Cell("adult", "regime", text="mixed"), (), "strong", "regime")["verdict"]
+    'differs'
     """
+    kind = kind_of(figure)
+    finest = 0.5 / events if kind in (CAPTURE, NULL) and events > 0 else 0.0
+    seeds = [value for value in spread if np.isfinite(value)]
+    line: dict[str, Any] = {
+        "paper": paper,
+        "paper_half_width": half,
+        "ours": None,
+        "seeds": len(seeds),
+        "seed_sd": float(np.std(seeds, ddof=1)) if len(seeds) > 1 else None,
+        "finest": finest,
+    }
     if cell is None or cell.text == NOT_RUN:
-        return {"ours": None, "low": None, "high": None, "verdict": NOT_RUN}
-    if isinstance(paper, str):
-        verdict = "same" if cell.text == paper else DIFFERS
-        return {"ours": cell.text, "low": None, "high": None, "verdict": verdict}
-    known = [number for number in cell.numbers if math.isfinite(number)]
-    if not known:
-        return {"ours": None, "low": None, "high": None, "verdict": "not defined"}
-    low, high = min(known) - ROUNDING, max(known) + ROUNDING
-    if interval is not None and interval[0] <= cell.mean <= interval[1]:
-        verdict = IN_INTERVAL
-    elif low <= float(paper) <= high:
-        verdict = IN_SPREAD
+        return {**line, **asdict(Comparison(np.nan, np.nan, np.nan, NOT_RUN))}
+    line["ours"] = cell.text or round(cell.mean, 6)
+    if kind is CHOICE:
+        same = line["ours"] == paper
+        found = Comparison(np.nan, np.nan, 0.0, AGREES if same else DIFFERS)
+    elif kind is CHANCE:
+        draws = PAPER.bootstrap_resamples if figure == "p_not_positive" else PAPER.null_draws
+        found = compare_chance(cell.mean, paper, draws)
     else:
-        verdict = DIFFERS
-    return {"ours": round(cell.mean, 6), "low": min(known), "high": max(known), "verdict": verdict}
+        found = compare(cell.mean, spread, paper, kind, half, finest)
+    return {**line, **asdict(found)}

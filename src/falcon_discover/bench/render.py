@@ -9,7 +9,10 @@ import pandas as pd
 from falcon_discover.bench import plan
 from falcon_discover.bench.tables import Cell, Table
 
-WHOLE = {"events", "prior_at20", "family_at20", "gated_at20", "events_to_learn_from"}
+WHOLE = {
+    "events", "prior_at20", "family_at20", "gated_at20", "events_to_learn_from", "events_here",
+    "all_errors_here",
+}  # fmt: skip
 COUNTS = {
     "datasets",
     "positive_delta_auroc",
@@ -23,6 +26,7 @@ COUNTS = {
 
 def wide(table: Table) -> pd.DataFrame:
     """Return the table as people read it: rows, columns, formatted cells."""
+    table = [cell for cell in table if cell.shown]
     rows = list(dict.fromkeys(cell.row for cell in table))
     columns = list(dict.fromkeys(cell.column for cell in table))
     frame = pd.DataFrame("", index=rows, columns=columns, dtype=object)

@@ -178,14 +178,17 @@ def check(
 ) -> None:
     """Set every printed number of the paper beside ours, with a verdict."""
     from falcon_discover.bench.check import check as compare
+    from falcon_discover.bench.check import counted as by_verdict
 
     lines = compare(_study(store, dataset))
     if out is not None:
-        lines.to_csv(out, index=False)
-    echo(lines.to_string(index=False, na_rep="-"))
-    echo("")
-    for verdict, count in lines["verdict"].value_counts().items():
-        echo(f"{count:4d}  {verdict}")
+        lines.to_csv(out, index=False, float_format="%.6g")
+    shown = ["table", "row", "column", "paper", "ours", "difference", "half_width", "verdict"]
+    echo(lines[shown].round(4).to_string(index=False, na_rep="-"))
+    echo(
+        "\nA figure that two tables print alike is one distinct value.\n\n"
+        + by_verdict(lines).to_string()
+    )
 
 
 def _study(folder: Path, names: list[str] | None) -> Study:

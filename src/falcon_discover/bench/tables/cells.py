@@ -17,13 +17,15 @@ from falcon_discover.settings import PAPER
 class Cell:
     """One entry of a table: a text, or numbers whose mean is shown.
 
-    `numbers` holds one number per seed, or a single one for figures that are not per seed.
+    `numbers` holds one number per seed, or a single one for figures that are not per seed. A cell
+    that is not `shown` is only in the list of all numbers.
     """
 
     row: str
     column: str
     numbers: tuple[float, ...] = ()
     text: str = ""
+    shown: bool = True
 
     @property
     def mean(self) -> float:

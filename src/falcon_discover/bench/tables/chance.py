@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from falcon_discover.bench.loading import Run, Study
-from falcon_discover.bench.resampling import capture_resamples, null_exact, null_simulation
+from falcon_discover.bench.loading import Study
+from falcon_discover.bench.resampling import SEED, capture_resamples, null_exact, null_simulation
 from falcon_discover.bench.tables.cells import Cell, Table, chosen_names, found, per_seed
+
+CHANCES = ("p_simulated", "p_exact")
 
 
 def interval_summary(study: Study) -> Table:
@@ -36,30 +38,45 @@ def interval_summary(study: Study) -> Table:
 def null_concentration(study: Study) -> Table:
     """Return the family's Capture@20 against random slices of the same split.
 
-    Per seed: the null's mean and 95 % interval, and the chance of catching as much at random,
-    simulated and exactly. Pooled: the same chance for the events of all seeds together.
+    The null's mean and 95% interval are those of each seed. The chance of catching as much at
+    random is of all seeds together, exactly and simulated: a mean of p-values is no p-value, so
+    those of single seeds are in the list of all numbers only.
     """
     cells = []
     for name in study.datasets:
         runs = study.runs(name)
-        seeds = [_null_of(run) for run in runs]
         splits = [(len(run.events()), int(run.events().sum())) for run in runs]
-        together = sum(int(found(run, run.family())) for run in runs)
+        caught = [found(run, run.family()) for run in runs]
+        of_seed = [
+            (*_null_interval(split, run.key.seed), *_chances([split], count, run.key.seed))
+            for split, count, run in zip(splits, caught, runs, strict=True)
+        ]
+        together = dict(zip(CHANCES, _chances(splits, np.nansum(caught)), strict=True))
+        keys = ("null_mean", "null_low", "null_high", *CHANCES)
         cells.append(per_seed(name, "observed", runs, lambda r: r.capture(r.family())))
-        cells += [Cell(name, key, tuple(seed[key] for seed in seeds)) for key in seeds[0]]
-        cells.append(Cell(name, "p_exact_pooled", (float(null_exact(splits)[together:].sum()),)))
+        cells += [
+            Cell(name, key, numbers, shown=key not in CHANCES)
+            for key, numbers in zip(keys, zip(*of_seed, strict=True), strict=True)
+        ]
+        cells += [Cell(name, f"{key}_pooled", (value,)) for key, value in together.items()]
     return cells
 
 
-def _null_of(run: Run) -> dict[str, float]:
-    events = int(run.events().sum())
-    keys = ("null_mean", "null_low", "null_high", "p_simulated", "p_exact")
+def _null_interval(split: tuple[int, int], seed: int) -> tuple[float, float, float]:
+    events = split[1]
     if not events:
-        return dict.fromkeys(keys, float("nan"))
-    split = [(len(run.events()), events)]
-    caught = int(found(run, run.family()))
-    null = null_simulation(split, seed=run.key.seed)
-    low, high = np.quantile(null, [0.025, 0.975]) / events
-    chance = (1 + (null >= caught).sum()) / (1 + len(null))
-    exact = null_exact(split)[caught:].sum()
-    return dict(zip(keys, (null.mean() / events, low, high, chance, exact), strict=True))
+        return (float("nan"),) * 3
+    null = null_simulation([split], seed=seed) / events
+    low, high = np.quantile(null, [0.025, 0.975])
+    return float(null.mean()), float(low), float(high)
+
+
+def _chances(splits: list[tuple[int, int]], caught: float, seed: int = SEED) -> tuple[float, float]:
+    """Return how likely random slices of these splits catch as many, simulated and exactly."""
+    if not sum(events for _, events in splits):
+        return float("nan"), float("nan")
+    # An expected count over tied rows may lie between two counts; the lower one has the larger p.
+    count = int(np.floor(caught + 1e-9))
+    null = null_simulation(splits, seed=seed)
+    simulated = (1 + (null >= count).sum()) / (1 + len(null))
+    return float(simulated), float(null_exact(splits)[count:].sum())

@@ -18,6 +18,8 @@ from falcon_discover.bench.tables.cells import (
     variant_capture,
     variant_gain,
 )
+from falcon_discover.bench.tables.chance import interval_summary
+from falcon_discover.bench.tables.main import STRONGEST
 from falcon_discover.settings import PAPER
 
 NOT_RUN = "not run"
@@ -75,7 +77,24 @@ def extended_validation_a(study: Study) -> Table:
             cells.append(per_seed(backbone, name, fixed, Run.capture, "learned"))
         cells += [per_seed(v, name, runs, variant_gain, v) for v in plan.SWEEPS]
     order = ["full", *plan.ABLATIONS, *plan.FIXED_BACKBONES, *plan.SWEEPS]
-    return sorted(cells, key=lambda cell: order.index(cell.row))
+    bounds = [
+        Cell(f"gain_{cell.column}", cell.row, cell.numbers)
+        for cell in study.once("tab:appendix_interval_summary", interval_summary)
+        if cell.column in ("low", "high")
+    ]
+    ordered = sorted([*cells, *_means_of_three(cells)], key=lambda cell: order.index(cell.row))
+    return [*ordered, *sorted(bounds, key=lambda cell: cell.row, reverse=True)]
+
+
+def _means_of_three(cells: Table) -> Table:
+    """Return the paper's column of means: over its three strongest data sets, seed by seed."""
+    known = {(cell.row, cell.column): cell.numbers for cell in cells}
+    means = []
+    for row in dict.fromkeys(cell.row for cell in cells):
+        three = [known[row, name] for name in STRONGEST if (row, name) in known]
+        if len(three) == len(STRONGEST):
+            means.append(Cell(row, "mean_of_three", tuple(np.mean(three, axis=0).tolist())))
+    return means
 
 
 def extended_validation_b(study: Study) -> Table:
@@ -99,7 +118,7 @@ def extended_validation_b(study: Study) -> Table:
             per_seed("gated_cap20", name, runs, Run.capture, "gated_confidence"),
         ]
     order = list(dict.fromkeys(cell.row for cell in cells))
-    return sorted(cells, key=lambda cell: order.index(cell.row))
+    return sorted([*cells, *_means_of_three(cells)], key=lambda cell: order.index(cell.row))
 
 
 def full_baselines(study: Study) -> Table:
