@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, logit
+from scipy.special import expit, logit, ndtri
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from falcon_discover import notices
 from falcon_discover.rankers.inputs import doubt, features, signal_columns
+from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import NO_FOLD, State
 from falcon_discover.tables import BoolArray, FloatArray, IntArray, telling_columns
 from falcon_discover.threads import one_blas_thread
@@ -188,10 +189,25 @@ class Calibration:
     shift: float = 0.0
     slope: float = 1.0
     gate: float = 0.0
+    # The covariance of the three, row by row; without it nothing is known about how sure they are.
+    spread: tuple[float, ...] = ()
 
     def risk(self, odds: FloatArray, own: FloatArray) -> FloatArray:
         """Return probabilities."""
         return np.asarray(expit(self.shift + self.slope * odds + self.gate * own))
+
+    def interval(
+        self, odds: FloatArray, own: FloatArray, level: float = PAPER.interval_level
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return between which rates rows of such log-odds are wrong; 0 to 1 if nobody knows."""
+        if not self.spread:
+            return np.zeros(len(odds)), np.ones(len(odds))
+        middle = self.shift + self.slope * odds + self.gate * own
+        design = np.column_stack([np.ones(len(odds)), odds, own])
+        covariance = np.reshape(self.spread, (3, 3))
+        variance = np.einsum("ij,jk,ik->i", design, covariance, design)
+        reach = float(ndtri((1 + level) / 2)) * np.sqrt(np.maximum(variance, 0.0))
+        return np.asarray(expit(middle - reach)), np.asarray(expit(middle + reach))
 
 
 def calibrate(odds: FloatArray, own: FloatArray, wrong: BoolArray) -> Calibration:
@@ -241,7 +257,25 @@ def calibrate(odds: FloatArray, own: FloatArray, wrong: BoolArray) -> Calibratio
         loss, [logit(rate), 1.0 - leaning, leaning], jac=True, method="L-BFGS-B", bounds=bounds
     )
     level, slope, gate = (float(v) for v in found.x)
-    return Calibration(level - slope * centre - gate * own_centre, slope, gate)
+    shift = level - slope * centre - gate * own_centre
+    return Calibration(shift, slope, gate, _spread(found.x, learned, doubted, centre, own_centre))
+
+
+def _spread(
+    theta: FloatArray, learned: FloatArray, doubted: FloatArray, centre: float, own_centre: float
+) -> tuple[float, ...]:
+    """Return the covariance of shift and slopes: the inverse curvature of the penalised loss."""
+    p = expit(theta[0] + theta[1] * learned + theta[2] * doubted)
+    design = np.column_stack([np.ones(len(p)), learned, doubted])
+    own = expit(theta[0])
+    curvature = (design * (p * (1 - p))[:, None]).T @ design
+    curvature[0, 0] += own * (1 - own)
+    curvature[1:, 1:] += SLOPE_PRIOR
+    curvature[2, 2] += GATE_PRIOR
+    # From level and slopes at the centre to shift and slopes.
+    to_shift = np.array([[1.0, -centre, -own_centre], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    covariance = to_shift @ np.linalg.inv(curvature) @ to_shift.T
+    return tuple(float(v) for v in covariance.ravel())
 
 
 def cross_calibrated(

@@ -169,6 +169,17 @@ class GatedRisk(Ranker):
             values[eligible] = self._risk(part, self.model_.log_odds(part))
         return values
 
+    def risk_interval(self, state: State) -> tuple[FloatArray, FloatArray]:
+        """Return between which rates rows of the same log-odds are confident errors.
+
+        This is how sure the calibration is, from the confident errors it rests on; not what a
+        single row's risk may be if the signals were others.
+        """
+        odds, own = self.model_.log_odds(state), doubt(state)
+        low, high = self.calibration_.interval(odds, own)
+        eligible = state.eligible(self.tau_)
+        return np.where(eligible, low, 0.0), np.where(eligible, high, 0.0)
+
     def _risk(self, state: State, odds: FloatArray) -> FloatArray:
         values = self.calibration_.risk(odds, doubt(state))
         return np.where(state.eligible(self.tau_), values, 0.0)
