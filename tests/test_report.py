@@ -151,7 +151,8 @@ def test_their_tables_are_those_of_the_json(report):
     for c in main:
         assert f"{count(c['captured'])} ({share(c['capture'])};" in cells
     methods = tables["Calibration before and after"]
-    assert [row[5] for row in methods[1:]] == [
+    errors = methods[0].index("confident errors")
+    assert [row[errors] for row in methods[1:]] == [
         count(m["confident_errors"]) for m in summary["calibration"]["methods"]
     ]
     regions = tables["Regions in words"]

@@ -158,7 +158,7 @@ class Judgements:
         return calibration_weights(self.state, self._events())
 
     def calibrator(
-        self, method: str, *, weighted: bool = False, caution: Caution = "auto"
+        self, method: str, *, weighted: bool = False, caution: Caution = 0.0
     ) -> StateCalibrator:
         """Return a calibrator fitted on the rows that rankers learn from."""
         rows = self.training.source("all")

@@ -28,6 +28,17 @@ def count(value: Any) -> str:
     return UNDEFINED if undefined(value) else f"{int(value):,}"
 
 
+def amount(value: Any) -> str:
+    """Return a count that may be an expected one.
+
+    Examples
+    --------
+    >>> amount(1204.0), amount(110.94), amount(None)
+    ('1,204', '110.9', 'not defined')
+    """
+    return UNDEFINED if undefined(value) else f"{value:,.1f}".removesuffix(".0")
+
+
 def number(value: Any, digits: int = 3) -> str:
     """Return a number with a fixed count of decimals.
 
