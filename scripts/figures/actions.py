@@ -108,7 +108,8 @@ def calibrator_table() -> str:
     ]
     heads = [
         "mean over 7 data sets", "log loss", "Brier", "ECE", "cumulative error", "AUROC",
-        "accuracy", "confident share", "confident errors", "errors at equal coverage", "mean change",
+        "accuracy", "confident share", "confident errors", "errors at equal coverage",
+        "mean change",
     ]  # fmt: skip
     return table(heads, rows)
 
