@@ -26,6 +26,7 @@ SCHEMA = Path(__file__).parents[1] / "docs" / "report-schema.md"
 ORDER = [
     "What to review first",
     "Where errors gather",
+    "Which way it errs",
     "How much review is enough",
     "Is the model calibrated at all",
     "What each signal earns",

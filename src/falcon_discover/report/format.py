@@ -6,6 +6,8 @@ import math
 import re
 from typing import Any
 
+from falcon_discover import words
+
 UNDEFINED = "not defined"
 # Longer values are cut: a report is not where a document is read.
 MAX_TEXT = 160
@@ -36,7 +38,7 @@ def amount(value: Any) -> str:
     >>> amount(1204.0), amount(110.94), amount(None)
     ('1,204', '110.9', 'not defined')
     """
-    return UNDEFINED if undefined(value) else f"{value:,.1f}".removesuffix(".0")
+    return UNDEFINED if undefined(value) else words.amount(value)
 
 
 def number(value: Any, digits: int = 3) -> str:

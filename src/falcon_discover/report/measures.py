@@ -291,7 +291,10 @@ def about_section(summary: Summary) -> Section:
         [(text(name), text(value, 300)) for name, value in shown.items()],
     )
     title = "Data, settings, versions"
-    points = [note for note in summary["notes"] if note not in summary["alerts"]]
+    told = list(summary["alerts"])
+    if summary["evaluation"] is not None:
+        told.append(summary["evaluation"]["sides"]["notice"])
+    points = [note for note in summary["notes"] if note not in told]
     return Section("about", title, "Data", grids=[grid], points=points)
 
 
