@@ -33,7 +33,7 @@ def sides_section(summary: Summary) -> Section:
         columns[f"found in the top {percent(budget)}"] = [
             _found(line) for line in found["captures"] if line["budget"] == budget
         ]
-    grid = Grid.of("Confident errors by predicted class", columns)
+    grid = Grid.of("Predictions and their confident errors by predicted class", columns)
     return Section("sides", TITLE, "Which way", lead, grids=[grid])
 
 
