@@ -63,5 +63,5 @@ print(later.review_budget(max_residual_rate=0.01))
 # The same model with probabilities that drop where the evidence does not bear them out.
 
 # %%
-careful = falcon.calibrated("discrepancy")
-print(careful.predict_proba(X_new)[:5])
+calibrated = falcon.calibrated("discrepancy")
+print(calibrated.predict_proba(X_new)[:5])

@@ -46,6 +46,7 @@ ROOMS = (
     "calibration",
     "regions",
     "reasons",
+    "sides",
     "results",
     "guarantee",
     "plausibility",

@@ -58,8 +58,9 @@ def test_states_and_scores_of_a_real_run(tmp_path, monkeypatch):
     acted = Store(tmp_path / "store" / plan.ACTIONS)
     recalibrated, caution = acted.read(key, "test"), acted.report(key)["caution"]
     np.testing.assert_allclose(
-        recalibrated["discrepancy"], expit((1 - caution) * recalibrated["log_odds"])
+        recalibrated["discrepancy_auto"], expit((1 - caution) * recalibrated["log_odds"])
     )
+    np.testing.assert_allclose(recalibrated["discrepancy"], expit(recalibrated["log_odds"]))
 
 
 def test_tables_of_regions_and_calibrators_are_counted_on_test_rows(tmp_path):
@@ -80,6 +81,12 @@ def test_tables_of_regions_and_calibrators_are_counted_on_test_rows(tmp_path):
     assert methods.loc["p", "seeds"] == 2
     trade = tables["caution"].set_index("caution")
     assert trade["fc_change"]["0.3"] < trade["fc_change"]["0.0"]
+    assert trade["eligible"]["0.3"] < trade["eligible"]["0.0"]
+    # These scores differ by shrinkage alone, which earns nothing at equal coverage.
+    cautions = trade.index.drop("auto")
+    np.testing.assert_allclose(trade.loc[cautions, "coverage_change"], 0.0, atol=1e-12)
+    assert methods.loc["platt", "errors_at_coverage"] == methods.loc["p", "fc_events"]
+    assert methods.loc["platt", "fc_events"] < methods.loc["p", "fc_events"]
     assert trade.loc["auto", "used"] == pytest.approx(0.1)
     found = tables["regions"]
     assert found["rule"].tolist() == ["a <= 1", "a <= 1"]

@@ -46,8 +46,9 @@ def test_confidence_drops_where_the_evidence_does_not_bear_it_out(falcon, discre
     assert metrics.confidence(after)[inside].mean() < metrics.confidence(platt)[inside].mean() - 0.1
     assert metrics.nll(y, after) < metrics.nll(y, platt) < metrics.nll(y, before)
     assert metrics.brier(y, after) < metrics.brier(y, before)
-    events = [metrics.false_confidence(y, p, 0.9).sum() for p in (before, after)]
-    assert events[1] < 0.5 * events[0]
+    sure = int((metrics.confidence(before) >= 0.9).sum())
+    errors = [metrics.errors_among_surest(y, p, sure) for p in (before, platt, after)]
+    assert errors[2] < 0.8 * min(errors[:2])
 
 
 def test_the_base_model_stays_as_it_is(falcon, discrepancy, planted):

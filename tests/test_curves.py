@@ -79,7 +79,9 @@ def test_recalibration_leaves_the_figures_before_as_they_are(found):
     assert table.loc["before", "nll"] == pytest.approx(metrics.nll(found.codes, found.state.p))
     events = metrics.false_confidence(found.codes, found.state.p, found.tau)
     assert table.loc["before", "confident_errors"] == events.sum()
-    assert list(table.index) == ["before", "platt", "discrepancy"]
+    assert list(table.index) == ["before", "platt", "discrepancy", "discrepancy_auto"]
+    assert table.loc["before", "errors_at_coverage"] == events.sum()
+    assert table.loc["before", "auroc"] == metrics.fc_auroc(found.codes, found.state.p)
 
 
 def test_recalibration_mends_scores_that_are_too_sure():

@@ -126,6 +126,10 @@ def right_evaluation(found: Discovery, evaluation: Any) -> None:
     assert (own["events"] == events_of(found).sum()).all()
     assert (own["captured"] <= own["events"]).all()
     assert evaluation.verdict() in repr(evaluation)
+    sides = evaluation.sides.frame()
+    assert sides["events"].sum() == events_of(found).sum()
+    assert sides["rows"].sum() == len(found.state)
+    assert repr(evaluation.sides) in repr(evaluation)
 
 
 def right_missed(found: Discovery, bound: Any) -> None:
@@ -169,6 +173,11 @@ def right_words(found: Discovery, words: str) -> None:
 def right_alerts(alerts: tuple[str, ...]) -> None:
     # These rows are honest: nobody has seen them before.
     assert alerts == ()
+
+
+def right_notice(found: Discovery, notice: str) -> None:
+    # Both classes are called confidently here, or neither is.
+    assert notice == ""
 
 
 def right_axes(axes: Any) -> None:
@@ -247,6 +256,7 @@ OF_A_FINDING: dict[str, Check] = {
     "regions confirmed": (lambda f, _: f.regions.confirmed, right_confirmed),
     "regions listed": (lambda f, _: list(f.regions), right_listed),
     "alerts": (lambda f, _: f.alerts, lambda f, alerts: right_alerts(alerts)),
+    "one_sided": (lambda f, _: f.one_sided, right_notice),
     "clusters": (lambda f, _: f.regions.clusters.frame(), right_clusters),
 }
 NEED_LABELS = {

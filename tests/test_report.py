@@ -26,6 +26,7 @@ SCHEMA = Path(__file__).parents[1] / "docs" / "report-schema.md"
 ORDER = [
     "What to review first",
     "Where errors gather",
+    "Which way it errs",
     "How much review is enough",
     "Is the model calibrated at all",
     "What each signal earns",
@@ -151,7 +152,8 @@ def test_their_tables_are_those_of_the_json(report):
     for c in main:
         assert f"{count(c['captured'])} ({share(c['capture'])};" in cells
     methods = tables["Calibration before and after"]
-    assert [row[5] for row in methods[1:]] == [
+    errors = methods[0].index("confident errors")
+    assert [row[errors] for row in methods[1:]] == [
         count(m["confident_errors"]) for m in summary["calibration"]["methods"]
     ]
     regions = tables["Regions in words"]

@@ -135,6 +135,9 @@ def run(data: pd.DataFrame, question: Question, *, name: str) -> Audit:
         else:
             falcon = _falcon(None if question.backbone == "auto" else question.backbone, question)
             found, how = _audit_backbone(falcon, X, y, question)
+        if falcon is not None:
+            # The report says it of the rows that it is about, which may be others than the fit's.
+            noticed.pop(falcon.discovery_.one_sided, None)
     report = Report.of(found, _about(data, question, how, name, found), started=started)
     # What was noticed during the fit comes before what was noticed when it was measured, and
     # what makes the figures worthless before both.

@@ -157,6 +157,8 @@ class Discovery(Judgements):
     def _warned(self) -> Discovery:
         for alert in self.alerts:
             notices.warn(alert)
+        if self.one_sided:
+            notices.warn(self.one_sided)
         return self
 
     def frame(self) -> pd.DataFrame:

@@ -32,6 +32,7 @@ from falcon_discover.rankers.training import TrainingRows
 from falcon_discover.regions.conflict import Conflict, conflict_grid
 from falcon_discover.results import Evaluation, evaluate
 from falcon_discover.settings import PAPER
+from falcon_discover.sides import by_predicted_class, notice
 from falcon_discover.signals.state import STABILITY_SIGNALS, State
 from falcon_discover.tables import FloatArray
 
@@ -74,6 +75,16 @@ class Judgements:
             return ()
         return alerts(self.state, self.codes, self.classes, self.scored)
 
+    @cached_property
+    def one_sided(self) -> str:
+        """What to know where all confident errors are rows of one class, in words; mostly empty.
+
+        Where an alert doubts the scores themselves, nothing is said about their errors.
+        """
+        if self.codes is None or self.alerts:
+            return ""
+        return notice(by_predicted_class(self.state, self.codes, self.classes, self.tau))
+
     def evaluate(
         self, *, budgets: Sequence[float] = PAPER.budgets, taus: Sequence[float] = PAPER.taus
     ) -> Evaluation:
@@ -89,8 +100,10 @@ class Judgements:
             tau=self.tau,
             budgets=budgets,
             taus=taus,
+            classes=self.classes,
             assumption="" if self.source in KNOWN_UNSEEN else ASSUMED_UNSEEN,
             alerts=self.alerts,
+            notice=self.one_sided,
         )
 
     def compared(self) -> dict[str, Any]:
@@ -158,7 +171,7 @@ class Judgements:
         return calibration_weights(self.state, self._events())
 
     def calibrator(
-        self, method: str, *, weighted: bool = False, caution: Caution = "auto"
+        self, method: str, *, weighted: bool = False, caution: Caution = 0.0
     ) -> StateCalibrator:
         """Return a calibrator fitted on the rows that rankers learn from."""
         rows = self.training.source("all")

@@ -28,6 +28,7 @@ __all__ = [
     "ece",
     "eligible_auroc",
     "eligible_average_precision",
+    "errors_among_surest",
     "false_confidence",
     "fc_auroc",
     "fc_count_at",
@@ -312,6 +313,29 @@ def _confidence_gaps(
     right = (p >= PAPER.decision_threshold) == _binary(y, "y")
     _same_length(right, p)
     return conf, right - conf
+
+
+def errors_among_surest(y: npt.ArrayLike, p: npt.ArrayLike, k: int) -> float:
+    """Return how many of the `k` most confident predictions are wrong.
+
+    So two sets of scores are compared at the same coverage: one that is sure of fewer rows has
+    fewer confident errors for that reason alone. Where rows of equal confidence compete for the
+    last places, it is the expected number over a random choice among them.
+
+    Examples
+    --------
+    >>> errors_among_surest([0, 1, 1, 1], [0.99, 0.95, 0.05, 0.6], k=2)
+    1.5
+    """
+    wrong, conf = false_confidence(y, p, tau=0.5), confidence(p)
+    if not 0 <= k <= len(conf):
+        raise InputError(f"k is {k}: give a number of rows from 0 to {len(conf)}.")
+    if k == 0:
+        return 0.0
+    last = np.sort(conf)[len(conf) - k]
+    above, tied = conf > last, conf == last
+    places = k - int(above.sum())
+    return float(wrong[above].sum() + places * wrong[tied].mean())
 
 
 def brier(y: npt.ArrayLike, p: npt.ArrayLike) -> float:

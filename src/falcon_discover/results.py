@@ -15,6 +15,7 @@ import pandas as pd
 from falcon_discover import metrics
 from falcon_discover.exceptions import check_numbers
 from falcon_discover.inference import auroc_interval, share_interval
+from falcon_discover.sides import Sides
 from falcon_discover.signals.state import State
 from falcon_discover.tables import BoolArray, FloatArray
 from falcon_discover.words import percent
@@ -34,8 +35,10 @@ class Evaluation:
     rankings : one row per threshold and ranker: AUROC over all rows and among eligible rows
     severity : what the ranking made for `tau` finds of the events at higher thresholds
     model : figures of the base model that do not depend on a ranker
+    sides : the confident errors by predicted class: which class is missed
     assumption : what the figures rest on and nobody can tell from the rows
     alerts : why the figures may be worthless, in sentences; mostly none
+    notice : what to know where all confident errors are rows of one class; mostly empty
     """
 
     ranker: str
@@ -44,8 +47,10 @@ class Evaluation:
     rankings: pd.DataFrame
     severity: pd.DataFrame
     model: dict[str, float]
+    sides: Sides
     assumption: str = ""
     alerts: tuple[str, ...] = ()
+    notice: str = ""
 
     def frame(self) -> pd.DataFrame:
         """Return captures: threshold, ranker, budget, counts, share found and its interval."""
@@ -91,6 +96,11 @@ class Evaluation:
             "captures": records(self.captures),
             "rankings": records(self.rankings),
             "severity": records(self.severity),
+            "sides": {
+                "classes": records(self.sides.table),
+                "captures": records(self.sides.captures),
+                "notice": self.notice,
+            },
         }
 
     def to_json(self) -> str:
@@ -98,10 +108,12 @@ class Evaluation:
         return json.dumps(self.to_dict(), indent=2)
 
     def __repr__(self) -> str:
-        return "\n\n".join([*(f"WARNING: {alert}" for alert in self.alerts), self.figures()])
+        alerts = [f"WARNING: {alert}" for alert in self.alerts]
+        notes = [f"NOTE: {self.notice}"] if self.notice else []
+        return "\n\n".join([*alerts, self.figures(), *notes])
 
     def figures(self) -> str:
-        """Return the verdict and the share of confident errors found, as a printed table."""
+        """Return the verdict, the share of confident errors found, and their sides, as printed."""
         main = self.captures[self.captures["tau"] == self.tau]
         table = main.pivot_table("capture", "ranker", "budget", dropna=False)
         table.columns = [f"top {percent(budget)}" for budget in table.columns]
@@ -115,7 +127,10 @@ class Evaluation:
             )
         ]
         words = table.to_string(float_format=lambda v: f"{v:.3f}", na_rep="not defined")
-        return f"{self.verdict()}\n\nShare of confident errors found, by review budget:\n{words}"
+        return (
+            f"{self.verdict()}\n\nShare of confident errors found, by review budget:\n{words}\n\n"
+            f"By predicted class, with the number found by review budget:\n{self.sides}"
+        )
 
 
 def evaluate(
@@ -127,8 +142,10 @@ def evaluate(
     tau: float,
     budgets: Sequence[float],
     taus: Sequence[float],
+    classes: Sequence[Any] | npt.NDArray[Any] = (0, 1),
     assumption: str = "",
     alerts: tuple[str, ...] = (),
+    notice: str = "",
 ) -> Evaluation:
     """Return the evaluation of several rankers on labelled rows.
 
@@ -136,7 +153,8 @@ def evaluate(
     ----------
     scores : returns the suspicion of the rows for a ranker's name and a threshold
     rankers : names, the one under evaluation first
-    assumption, alerts : as in `Evaluation`
+    classes : the two labels, that of code 1 last
+    assumption, alerts, notice : as in `Evaluation`
     """
     must = "give shares of the rows, above 0 and up to 1"
     check_numbers("budgets", budgets, lambda share: 0 < share <= 1, must)
@@ -159,8 +177,10 @@ def evaluate(
         pd.DataFrame(rankings),
         pd.DataFrame(severity),
         _model(state, codes),
+        Sides.of(state, codes, scores(rankers[0], tau), classes=classes, tau=tau, budgets=budgets),
         assumption,
         alerts,
+        notice,
     )
 
 

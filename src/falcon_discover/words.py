@@ -31,6 +31,17 @@ def rate(share: float) -> str:
     return "100 %" if share >= 0.995 else f"{100 * share:.2g} %"
 
 
+def amount(count: float) -> str:
+    """Return a count that may be an expected one.
+
+    Examples
+    --------
+    >>> amount(1204), amount(110.94)
+    ('1,204', '110.9')
+    """
+    return f"{count:,.1f}".removesuffix(".0")
+
+
 def odds(risk: float) -> str:
     """Return a probability as people say it.
 

@@ -17,9 +17,19 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.settings import PAPER
 
 PLAIN = ("temperature", "platt", "isotonic", "beta")
-SHOWN = ("p", *PLAIN, *(f"{name}_weighted" for name in PLAIN), "discrepancy")
+SHOWN = ("p", *PLAIN, *(f"{name}_weighted" for name in PLAIN), "discrepancy", "discrepancy_auto")
 CAUTIONS = (0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3)
-FIGURES = ("nll", "brier", "ece", "cumulative_error", "fc_events", "eligible", "accuracy")
+FIGURES = (
+    "nll",
+    "brier",
+    "ece",
+    "cumulative_error",
+    "auroc",
+    "fc_events",
+    "eligible",
+    "errors_at_coverage",
+    "accuracy",
+)
 
 
 def action_tables(study: Study) -> dict[str, pd.DataFrame]:
@@ -45,7 +55,11 @@ def action_tables(study: Study) -> dict[str, pd.DataFrame]:
 
 
 def calibration(store: Store, keys: list[RunKey]) -> pd.DataFrame:
-    """Return every calibrator on every data set, means over seeds; `p` is the model itself."""
+    """Return every calibrator on every data set, means over seeds; `p` is the model itself.
+
+    `errors_at_coverage` counts errors among as many of the surest predictions as the model itself
+    is sure of, whichever scores say which are the surest.
+    """
     lines = []
     for key in keys:
         test = store.read(key, "test")
@@ -62,7 +76,9 @@ def calibration(store: Store, keys: list[RunKey]) -> pd.DataFrame:
 def caution(store: Store, keys: list[RunKey]) -> pd.DataFrame:
     """Return the trade of log loss against confident errors, means over the data sets.
 
-    `auto` is the caution that each fit has chosen for itself.
+    The order of confidence does not depend on caution: `coverage_change`, of the errors at the
+    model's own coverage, is the same in every row, and what `fc_change` has beyond it comes from
+    fewer confident predictions. `auto` is the caution that each fit has chosen for itself.
     """
     lines = []
     for key in keys:
@@ -71,9 +87,9 @@ def caution(store: Store, keys: list[RunKey]) -> pd.DataFrame:
         scores: dict[float | str, Any] = {
             value: expit((1.0 - value) * test["log_odds"].to_numpy()) for value in CAUTIONS
         }
-        scores["auto"] = test["discrepancy"].to_numpy()
+        scores["auto"] = test["discrepancy_auto"].to_numpy()
         for value, p in scores.items():
-            figures = _figures_of(test["label"].to_numpy(), p)
+            figures = _figures_of(test, p)
             lines.append(
                 {
                     "dataset": key.dataset,
@@ -86,7 +102,9 @@ def caution(store: Store, keys: list[RunKey]) -> pd.DataFrame:
     frame = pd.DataFrame(lines)
     means = frame.groupby(["dataset", "caution"], sort=False).mean(numeric_only=True)
     means["fc_change"] = means["fc_events"] / means["before"] - 1.0
-    wanted = ["used", "nll", "brier", "ece", "cumulative_error", "fc_change", "accuracy"]
+    means["coverage_change"] = means["errors_at_coverage"] / means["before"] - 1.0
+    changes = ["fc_change", "eligible", "coverage_change"]
+    wanted = ["used", "nll", "brier", "ece", "cumulative_error", *changes, "accuracy"]
     return means.groupby("caution", sort=False)[wanted].mean().reset_index()
 
 
@@ -112,16 +130,20 @@ def regions(store: Store, keys: list[RunKey]) -> pd.DataFrame:
 
 
 def _figures(test: pd.DataFrame, name: str) -> dict[str, float]:
-    return _figures_of(test["label"].to_numpy(), test[name].to_numpy(dtype=np.float64))
+    return _figures_of(test, test[name].to_numpy(dtype=np.float64))
 
 
-def _figures_of(y: npt.NDArray[Any], p: npt.NDArray[np.float64]) -> dict[str, float]:
+def _figures_of(test: pd.DataFrame, p: npt.NDArray[np.float64]) -> dict[str, float]:
+    y, before = test["label"].to_numpy(), test["p"].to_numpy(dtype=np.float64)
+    covered = int((metrics.confidence(before) >= PAPER.tau).sum())
     return {
         "nll": metrics.nll(y, p),
         "brier": metrics.brier(y, p),
         "ece": metrics.ece(y, p),
         "cumulative_error": metrics.cumulative_calibration_error(y, p),
+        "auroc": metrics.fc_auroc(y, p),
         "fc_events": float(metrics.false_confidence(y, p, PAPER.tau).sum()),
         "eligible": float((metrics.confidence(p) >= PAPER.tau).mean()),
+        "errors_at_coverage": metrics.errors_among_surest(y, p, covered),
         "accuracy": float(((p >= PAPER.decision_threshold) == y).mean()),
     }

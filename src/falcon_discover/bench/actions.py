@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from falcon_discover import datasets
 from falcon_discover.baselines.calibrators import CALIBRATORS
@@ -41,7 +42,7 @@ def settings() -> dict[str, Any]:
         for name, value in vars(module).items()
         if name.isupper() and isinstance(value, int | float)
     }
-    return {**PAPER.to_dict(), **constants, "actions_version": 1}
+    return {**PAPER.to_dict(), **constants, "actions_version": 2}
 
 
 def actor(states: Store) -> Executor:
@@ -77,11 +78,12 @@ def _recalibrated(labelled: dict[str, LabelledState], report: dict[str, Any]) ->
         for suffix, weight in (("", None), ("_weighted", weights)):
             fitted = fitted_calibrator(method, known.state, known.codes, weight)
             scores[f"{method}{suffix}"] = fitted.predict(later)
-    own = Discrepancy().fit(known.state, known.codes)
+    own = Discrepancy("auto").fit(known.state, known.codes)
     report["caution"], report["share"] = own.caution_, own.share_
-    scores["discrepancy"] = own.predict(later)
-    # Before caution, so that any other can be tried.
+    scores["discrepancy_auto"] = own.predict(later)
+    # Before caution, so that any can be tried.
     scores["log_odds"] = own.log_odds(later)
+    scores["discrepancy"] = expit(scores["log_odds"])
     return scores
 
 

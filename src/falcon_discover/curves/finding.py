@@ -58,6 +58,8 @@ class Finding(Protocol):
     @property
     def alerts(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
+    def one_sided(self) -> str: ...  # noqa: D102
+    @property
     def scored(self) -> int: ...  # noqa: D102
 
     def suspicion(self) -> FloatArray:

@@ -8,19 +8,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.special import expit
 from sklearn.model_selection import StratifiedKFold
 
 from falcon_discover import metrics
-from falcon_discover.calibration import fitted_calibrator
+from falcon_discover.calibration import Discrepancy, fitted_calibrator
 from falcon_discover.inference import share_interval
 from falcon_discover.rankers.training import LabelledState
 from falcon_discover.results import records
+from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
 from falcon_discover.tables import FloatArray, IntArray
 from falcon_discover.threads import limited
 
 BEFORE = "before"
-SHOWN = ("platt", "discrepancy")
+CAUTIOUS = "discrepancy_auto"
+SHOWN = ("platt", "discrepancy", CAUTIOUS)
 # More rows make the figures no clearer and cost seconds.
 MAX_ROWS = 10_000
 MAX_MEASURED = 100_000
@@ -35,8 +38,10 @@ class Recalibration:
 
     Attributes
     ----------
-    table : one row per method, "before" first: log loss, Brier score, ECE, confident predictions,
-        confident errors, their rate and its interval
+    table : one row per method, "before" first, "discrepancy_auto" (with caution "auto") last: log
+        loss, Brier score, ECE, AUROC, accuracy, confident predictions, confident errors, their
+        rate and its interval, and the errors at the coverage before: among as many of the surest
+        predictions as were confident before
     tau : confidence from which a prediction counts as confident, before and after alike
     words : which rows the calibrators learned from and which were measured
     """
@@ -60,7 +65,7 @@ class Recalibration:
 def recalibrated(learn: LabelledState, measure: LabelledState, tau: float) -> Recalibration:
     """Return the effect of calibrators fitted on some rows and measured on others."""
     fit, measure = _sample(learn), _sample(measure, MAX_MEASURED)
-    scores = {method: _scores(method, fit, measure.state) for method in SHOWN}
+    scores = _scores(fit, measure.state)
     words = (
         f"Calibrators learned from {len(fit.codes):,} cross-fitted rows of the fit and are "
         f"measured on {len(measure.codes):,} rows that they have not seen."
@@ -75,8 +80,8 @@ def cross_recalibrated(rows: LabelledState, tau: float, seed: int = 0) -> Recali
     splitter = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     for seen, held_out in splitter.split(rows.codes, rows.codes):
         part, rest = _take(rows, seen), rows.state.take(held_out)
-        for method, p in scores.items():
-            p[held_out] = _scores(method, part, rest)
+        for method, p in _scores(part, rest).items():
+            scores[method][held_out] = p
     words = (
         f"Cross-fitted in {FOLDS} parts of {len(rows.codes):,} rows: each is measured by "
         "calibrators that have not seen it."
@@ -96,22 +101,29 @@ def enough_labels(codes: npt.ArrayLike) -> bool:
     return bool(min((values == 0).sum(), (values == 1).sum()) >= MIN_OF_A_CLASS)
 
 
-def _scores(method: str, learn: LabelledState, state: State) -> FloatArray:
+def _scores(learn: LabelledState, state: State) -> dict[str, FloatArray]:
     # Small fits: more threads would only wait for each other.
     with limited(1, 1):
-        return fitted_calibrator(method, learn.state, learn.codes).predict(state)
+        platt = fitted_calibrator("platt", learn.state, learn.codes)
+        # One fit for both: without caution the log-odds stay as they are.
+        own = Discrepancy("auto").fit(learn.state, learn.codes)
+        found = platt.predict(state), expit(own.log_odds(state)), own.predict(state)
+        return dict(zip(SHOWN, found, strict=True))
 
 
 def _table(rows: LabelledState, scores: dict[str, FloatArray], tau: float) -> pd.DataFrame:
+    covered = int(rows.state.eligible(tau).sum())
     return pd.DataFrame(
         [
-            {"method": method, **_figures(rows.codes, p, tau)}
+            {"method": method, **_figures(rows.codes, p, tau, covered)}
             for method, p in {BEFORE: rows.state.p, **scores}.items()
         ]
     )
 
 
-def _figures(codes: npt.NDArray[np.int8], p: FloatArray, tau: float) -> dict[str, float]:
+def _figures(
+    codes: npt.NDArray[np.int8], p: FloatArray, tau: float, covered: int
+) -> dict[str, float]:
     sure = int((metrics.confidence(p) >= tau).sum())
     wrong = int(metrics.false_confidence(codes, p, tau).sum())
     low, high = share_interval(wrong, sure)
@@ -120,11 +132,14 @@ def _figures(codes: npt.NDArray[np.int8], p: FloatArray, tau: float) -> dict[str
         "nll": metrics.nll(codes, p),
         "brier": metrics.brier(codes, p),
         "ece": metrics.ece(codes, p),
+        "auroc": metrics.fc_auroc(codes, p),
+        "accuracy": float(((p >= PAPER.decision_threshold) == codes).mean()),
         "confident": sure,
         "confident_errors": wrong,
         "rate": wrong / sure if sure else np.nan,
         "low": low,
         "high": high,
+        "errors_at_coverage": metrics.errors_among_surest(codes, p, covered),
     }
 
 

@@ -148,7 +148,7 @@ class BareDiscovery(Discovery):
         raise InputError(f"the measure of calibration weights {COMPARES}")
 
     def calibrator(
-        self, method: str, *, weighted: bool = False, caution: Caution = "auto"
+        self, method: str, *, weighted: bool = False, caution: Caution = 0.0
     ) -> StateCalibrator:
         """Raise: there is no row to learn from."""
         raise InputError(f"a calibrator {LEARNS}")

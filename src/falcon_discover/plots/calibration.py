@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from falcon_discover.curves.recalibration import Recalibration
+from falcon_discover.curves.recalibration import CAUTIOUS, Recalibration
 from falcon_discover.plots.style import (
     BASE_COLOUR,
     EVENT_COLOUR,
@@ -16,16 +16,16 @@ HATCHES = ("", "///", "...")
 
 
 def calibration_plot(recalibration: Recalibration, axes: Any = None) -> Any:
-    """Draw log loss, Brier score, ECE and confident errors as shares of what they were.
+    """Draw log loss, Brier score, ECE and errors at equal coverage as shares of what they were.
 
     Returns the axes; below 1 a calibrator improves the figure.
     """
     if axes is None:
         _, axes = canvas(5.6, 3.4, layout="constrained")
-    table = recalibration.table
+    table = recalibration.table[recalibration.table["method"] != CAUTIOUS]
     measures = {
         "nll": "log loss", "brier": "Brier score", "ece": "ECE",
-        "confident_errors": f"confident errors\n(at {recalibration.tau:g})",
+        "errors_at_coverage": f"errors at equal coverage\n(confident at {recalibration.tau:g})",
     }  # fmt: skip
     width = 0.8 / len(table)
     colours = (MUTED_COLOUR, BASE_COLOUR, EVENT_COLOUR)
@@ -39,7 +39,7 @@ def calibration_plot(recalibration: Recalibration, axes: Any = None) -> Any:
             label=line["method"],
         )  # fmt: skip
         for place, height, key in zip(places, heights, measures, strict=True):
-            value = f"{line[key]:,}" if key == "confident_errors" else f"{line[key]:.3f}"
+            value = f"{line[key]:,.1f}" if line[key] >= 1 else f"{line[key]:.3f}"
             axes.annotate(
                 value, (place, height), xytext=(0, 2), textcoords="offset points", ha="center",
                 fontsize=6,

@@ -21,7 +21,7 @@ from falcon_discover.metrics import false_confidence, review_size
 from falcon_discover.report.rows import listed, page_rows
 from falcon_discover.results import Evaluation, records
 from falcon_discover.settings import PAPER
-from falcon_discover.tables import shown
+from falcon_discover.sides import plain_label
 from falcon_discover.versions import version_of
 from falcon_discover.words import percent
 
@@ -124,9 +124,9 @@ class Report:
                 "audited": len(found.state),
                 "features": len(found.table.kinds),
                 "target": about.target,
-                "classes": [_label(label) for label in found.classes],
-                "positive": _label(found.classes[1]),
-                "scored": _label(found.classes[found.scored]),
+                "classes": [plain_label(label) for label in found.classes],
+                "positive": plain_label(found.classes[1]),
+                "scored": plain_label(found.classes[found.scored]),
             },
             "how": about.how,
             "settings": {"tau": found.tau, "budget": about.budget, **about.settings},
@@ -139,7 +139,7 @@ class Report:
             "clusters": records(found.regions.clusters.frame()),
             **parts,
             "left_out": left_out,
-            "notes": list(dict.fromkeys([*found.alerts, *notes])),
+            "notes": list(filter(None, dict.fromkeys([*found.alerts, found.one_sided, *notes]))),
             "versions": {package: version_of(package) for package in VERSIONS},
             "seconds": round(time.perf_counter() - started, 2),
         }
@@ -258,15 +258,8 @@ def _review(
         "audited": audited,
         "listed": review_size(audited, budget),
         "shown": len(rows["rows"]),
-        "first": records(review.head(FIRST_ROWS).map(_label)),
+        "first": records(review.head(FIRST_ROWS).map(plain_label)),
     }
-
-
-def _label(value: Any) -> Any:
-    """Return a value that JSON can carry: numbers and texts as they are."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    return value if isinstance(value, int | float | str | bool) else shown(value)
 
 
 def _plain(value: Any) -> Any:

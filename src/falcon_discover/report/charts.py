@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from falcon_discover.plots.style import ranker_name
-from falcon_discover.report.format import count, number, share, undefined
+from falcon_discover.report.format import amount, count, number, share, undefined
 from falcon_discover.report.svg import LINE_HEIGHT, WIDTH, Board, ticks, wrapped
 from falcon_discover.words import percent, rate
 
@@ -270,7 +270,7 @@ def change_chart(methods: list[Record], measures: dict[str, str], words: str) ->
 
 
 def _short(value: float) -> str:
-    """Return a figure in few characters: `.274`, `.0085`, `1,204`."""
-    if isinstance(value, int):
-        return count(value)
+    """Return a figure in few characters: `.274`, `.0085`, `12.5`, `1,204`."""
+    if value >= 1:
+        return amount(value)
     return number(value, 3 if value >= 0.1 else 4).lstrip("0") or "0"

@@ -6,6 +6,8 @@ import math
 import re
 from typing import Any
 
+from falcon_discover import words
+
 UNDEFINED = "not defined"
 # Longer values are cut: a report is not where a document is read.
 MAX_TEXT = 160
@@ -26,6 +28,17 @@ def count(value: Any) -> str:
     ('9,769', 'not defined')
     """
     return UNDEFINED if undefined(value) else f"{int(value):,}"
+
+
+def amount(value: Any) -> str:
+    """Return a count that may be an expected one.
+
+    Examples
+    --------
+    >>> amount(1204.0), amount(110.94), amount(None)
+    ('1,204', '110.9', 'not defined')
+    """
+    return UNDEFINED if undefined(value) else words.amount(value)
 
 
 def number(value: Any, digits: int = 3) -> str:

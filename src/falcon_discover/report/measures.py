@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from falcon_discover.curves.recalibration import CAUTIOUS
 from falcon_discover.plots.style import ranker_name
 from falcon_discover.report.charts import (
     capture_chart,
@@ -13,13 +14,23 @@ from falcon_discover.report.charts import (
     missed_chart,
     reliability_chart,
 )
-from falcon_discover.report.format import between, count, interval, number, share, text, undefined
+from falcon_discover.report.format import (
+    amount,
+    between,
+    count,
+    interval,
+    number,
+    share,
+    text,
+    undefined,
+)
 from falcon_discover.report.page import Figure, Grid, Section, Summary, column, lines, thinned
 from falcon_discover.report.sections import own_captures, score_words
 from falcon_discover.words import percent, rate
 
 MEASURES = {"nll": "log loss", "brier": "Brier score", "ece": "ECE",
-            "confident_errors": "confident errors"}  # fmt: skip
+            "errors_at_coverage": "errors at equal coverage"}  # fmt: skip
+METHODS = {CAUTIOUS: "discrepancy, caution auto"}
 
 
 def budget_section(summary: Summary) -> Section:
@@ -219,31 +230,42 @@ def recalibration_section(summary: Summary) -> Section:
             "recalibration", title, "Before and after", [summary["left_out"]["calibration"]]
         )
     methods = found["methods"]
-    before, after = methods[0], methods[-1]
+    drawn = [m for m in methods if m["method"] != CAUTIOUS]
+    before, after = drawn[0], drawn[-1]
     words = (
-        f"Confident errors at {percent(found['tau'])}: {count(before['confident_errors'])} of "
-        f"{count(before['confident'])} before, {count(after['confident_errors'])} of "
-        f"{count(after['confident'])} after the calibration that uses the evidence "
-        f"(discrepancy); log loss {number(before['nll'], 4)} before, {number(after['nll'], 4)} "
-        "after."
+        f"Log loss {number(before['nll'], 4)} before, {number(after['nll'], 4)} after the "
+        "calibration that uses the evidence (discrepancy). Before, "
+        f"{count(before['confident'])} predictions are at least {percent(found['tau'])} sure; "
+        f"among as many of the surest, {amount(before['errors_at_coverage'])} are wrong before, "
+        f"{amount(after['errors_at_coverage'])} after."
+    )
+    price = (
+        "Equal coverage: errors among as many of the surest predictions as are confident before; "
+        "rows of equal confidence count by their share. Confident errors alone do not compare "
+        "methods that are sure of different numbers of rows. Caution makes confident errors fewer "
+        "by making fewer predictions confident, at the price of worse calibration."
     )
     grid = Grid.of(
         "Calibration before and after",
         {
-            "method": column(methods, str, "method"),
+            "method": [METHODS.get(m["method"], m["method"]) for m in methods],
             "log loss": column(methods, lambda v: number(v, 4), "nll"),
             "Brier score": column(methods, lambda v: number(v, 4), "brier"),
             "ECE": column(methods, lambda v: number(v, 4), "ece"),
+            "AUROC": column(methods, number, "auroc"),
+            "accuracy": column(methods, share, "accuracy"),
             "confident": column(methods, count, "confident"),
             "confident errors": column(methods, count, "confident_errors"),
             "rate and 95 % interval": [
                 f"{share(m['rate'])} ({interval(m['low'], m['high'])})" for m in methods
             ],
+            "errors at equal coverage": column(methods, amount, "errors_at_coverage"),
         },
     )
-    chart = change_chart(methods, MEASURES, words)
+    chart = change_chart(drawn, MEASURES, words)
     figure = Figure("change", "Relative to before", words, chart, grid)
-    return Section("recalibration", title, "Before and after", [found["words"]], figures=[figure])
+    lead, short = [found["words"]], "Before and after"
+    return Section("recalibration", title, short, lead, figures=[figure], points=[price])
 
 
 def about_section(summary: Summary) -> Section:
@@ -269,7 +291,10 @@ def about_section(summary: Summary) -> Section:
         [(text(name), text(value, 300)) for name, value in shown.items()],
     )
     title = "Data, settings, versions"
-    points = [note for note in summary["notes"] if note not in summary["alerts"]]
+    told = list(summary["alerts"])
+    if summary["evaluation"] is not None:
+        told.append(summary["evaluation"]["sides"]["notice"])
+    points = [note for note in summary["notes"] if note not in told]
     return Section("about", title, "Data", grids=[grid], points=points)
 
 

@@ -30,6 +30,7 @@ from falcon_discover.report.sections import (
     score_words,
     tiles,
 )
+from falcon_discover.report.sides import sides_section
 
 # Characters that Markdown or a browser showing it would take for markup.
 _MARKDOWN = re.compile(r"([\\`*\[\]<|~])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
@@ -40,6 +41,7 @@ def sections(summary: Summary) -> list[Section]:
     return [
         review_section(summary),
         regions_section(summary),
+        sides_section(summary),
         budget_section(summary),
         calibrated_section(summary),
         signals_section(summary),
