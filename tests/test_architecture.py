@@ -45,6 +45,7 @@ ROOMS = (
     "baselines",
     "calibration",
     "regions",
+    "risks",
     "reasons",
     "sides",
     "results",
