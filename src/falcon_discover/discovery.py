@@ -199,6 +199,16 @@ class Discovery(Judgements):
             return ranker.held_out_risk_[: len(self.state)]
         return ranker.risk(self.state)
 
+    def risk_interval(self) -> tuple[FloatArray, FloatArray] | None:
+        """Return between which rates rows like each are confident errors, where that is known."""
+        ranker = self.training.ranker(self.ranker, self.tau)
+        if not isinstance(ranker, rankers.GatedRisk) or not ranker.calibration_.spread:
+            return None
+        if not self.own_rows:
+            return ranker.risk_interval(self.state)
+        n = len(self.state)
+        return ranker.held_out_low_[:n], ranker.held_out_high_[:n]
+
     def report(
         self,
         path: str | Path,

@@ -99,8 +99,8 @@ class GatedRisk(Ranker):
 
     Attributes
     ----------
-    held_out_, held_out_risk_ : score and risk of the rows it was fitted on, each by a model that
-        did not see it
+    held_out_, held_out_risk_, held_out_low_, held_out_high_ : score, risk and its interval of the
+        rows it was fitted on, each by a model that did not see it
     events_, eligible_ : confident errors and eligible rows it learned from
     calibration_ : how log-odds become the risk
     """
@@ -141,18 +141,23 @@ class GatedRisk(Ranker):
             )
         if too_few or not self.eligible_:
             self.model_ = OwnDoubt(state, wrong, eligible)
-            self.held_out_risk_ = self._risk(state, self.model_.log_odds(state))
+            odds = self.model_.log_odds(state)
+            self.held_out_risk_ = self._risk(state, odds)
         else:
             blend = Blend(self.leave_out, self.random_state)
             fold = inner_folds(state, wrong, eligible, self.random_state)
-            odds = cross_fitted(blend, state, wrong, eligible, fold)[eligible]
+            odds = cross_fitted(blend, state, wrong, eligible, fold)
             own, missed = doubt(state)[eligible], wrong[eligible]
-            self.calibration_ = calibrate(odds, own, missed)
+            self.calibration_ = calibrate(odds[eligible], own, missed)
             self.held_out_risk_ = np.zeros(len(state))
             self.held_out_risk_[eligible] = cross_calibrated(
-                self.calibration_, odds, own, missed, fold[eligible]
+                self.calibration_, odds[eligible], own, missed, fold[eligible]
             )
             self.model_ = blend.fit(state, wrong, eligible)
+        low, high = self._interval(state, odds)
+        # The slopes without a row's fold may differ a little from those of the interval.
+        self.held_out_low_ = np.minimum(low, self.held_out_risk_)
+        self.held_out_high_ = np.maximum(high, self.held_out_risk_)
         self.held_out_ = self._severe(state, self.held_out_risk_)
         return self
 
@@ -175,8 +180,10 @@ class GatedRisk(Ranker):
         This is how sure the calibration is, from the confident errors it rests on; not what a
         single row's risk may be if the signals were others.
         """
-        odds, own = self.model_.log_odds(state), doubt(state)
-        low, high = self.calibration_.interval(odds, own)
+        return self._interval(state, self.model_.log_odds(state))
+
+    def _interval(self, state: State, odds: FloatArray) -> tuple[FloatArray, FloatArray]:
+        low, high = self.calibration_.interval(odds, doubt(state))
         eligible = state.eligible(self.tau_)
         return np.where(eligible, low, 0.0), np.where(eligible, high, 0.0)
 
