@@ -14,6 +14,7 @@ from falcon_discover.bench.loading import Study
 from falcon_discover.bench.printed import implied_events
 from falcon_discover.bench.promises import calibration, guarantee
 from falcon_discover.bench.render import latex, markdown, tidy, wide
+from falcon_discover.bench.risk_check import in_the_large
 from falcon_discover.bench.store import RunKey, write_text
 from falcon_discover.bench.tables import TABLES, Table
 from falcon_discover.exceptions import InputError
@@ -81,6 +82,7 @@ def beyond_tables(study: Study) -> dict[str, pd.DataFrame]:
         "grid": grid(found),
         "guarantee": guarantee(found),
         "risk_calibration": calibration(found),
+        "risk_in_the_large": in_the_large(found),
         "permuted": permuted(found),
     }
 

@@ -16,6 +16,7 @@ def summary(tables: dict[str, pd.DataFrame]) -> str:
             *_grid(tables["grid"]),
             *_guarantee(tables["guarantee"]),
             *_calibration(tables["risk_calibration"]),
+            *_in_the_large(tables["risk_in_the_large"]),
             *_permuted(tables["permuted"]),
         ]
     )
@@ -77,6 +78,19 @@ def _calibration(frame: pd.DataFrame) -> list[str]:
     return [
         f"Calibrated risk: predicted inside the 95 % interval of the observed rate in "
         f"{int(frame['inside'].sum())} of {len(frame)} bins."
+    ]
+
+
+def _in_the_large(frame: pd.DataFrame) -> list[str]:
+    if frame.empty:
+        return []
+    whole = frame.iloc[-1]
+    return [
+        f"The risk in the large: {whole['observed']:.0f} confident errors where "
+        f"{whole['predicted']:.0f} were predicted, {whole['ratio']:.3f} of them "
+        f"[{whole['low']:.3f}, {whole['high']:.3f}]; slope {whole['slope']:.2f} "
+        f"[{whole['slope_low']:.2f}, {whole['slope_high']:.2f}]; in the riskiest tenth "
+        f"{whole['top_ratio']:.3f} [{whole['top_low']:.3f}, {whole['top_high']:.3f}]."
     ]
 
 
