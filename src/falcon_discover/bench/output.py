@@ -19,8 +19,8 @@ from falcon_discover.exceptions import InputError
 
 CONTRACT = "evaluation_contract"
 REGION_NOTE = (
-    "Clusters are numbered by the confident errors of the rows they are judged on, as in the paper: "
-    "top1_mass is the largest of six, and too high for new rows."
+    "Clusters are numbered by the confident errors of the rows they are judged on, as in the "
+    "paper: top1_mass is the largest of six, and too high for new rows."
 )
 NOTES = {
     "tab:appendix_region_quality_full": REGION_NOTE,
