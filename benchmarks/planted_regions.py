@@ -6,8 +6,9 @@ Each draw of `make_planted` is searched by `find_rules` and by the SliceLine pac
 Boehm, 2021; `pip install sliceline`). SliceLine combines whole cells of columns, so numbers are cut
 into quantile cells first, and its weight alpha is 0.9, by which it finds most (0.6 is its default).
 It has no test of its own: it reports a slice wherever one has a positive score. Beside it stands
-the same slice found on one half of the rows and confirmed on the other by our test. The harder
-settings, and four times as many draws without a region, are searched by ours alone.
+the same slice found on one half of the rows and confirmed on the other by our test; ours takes
+turns with the halves, at half the level each. The harder settings, and four times as many draws
+without a region, are searched by ours alone.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ import pandas as pd
 from falcon_discover import datasets
 from falcon_discover.metrics import confidence
 from falcon_discover.regions.confirm import excess_p_value, strata
-from falcon_discover.regions.rules import find_rules, half
+from falcon_discover.regions.halves import halves
+from falcon_discover.regions.rules import find_rules
 from falcon_discover.tables import Table
 
 TAU = 0.90
@@ -102,7 +104,7 @@ def draws(n_draws: int) -> Iterator[dict[str, Any]]:
 
 def sliceline(X: pd.DataFrame, sure: Any, events: Any, seed: int) -> Iterator[dict[str, Any]]:
     eligible = sure >= TAU
-    kept = half(events, eligible, seed)
+    kept = halves(Table.from_input(X).frame, events, eligible, seed)[0]
     tested = np.flatnonzero(eligible & kept)
     for n_cells, alpha in SLICELINE:
         name = f"SliceLine, {n_cells} cells, alpha {alpha:g}"

@@ -244,6 +244,14 @@ def test_region_quality(study):
     assert table["adult", "correctness"].mean == 0
 
 
+def test_tables_of_regions_say_that_the_first_is_chosen_by_its_own_errors(study, tmp_path):
+    label = "tab:appendix_region_quality_full"
+    write_tables(build(study, [label]), study, tmp_path)
+    text = (tmp_path / "appendix_region_quality_full.md").read_text()
+    assert "the rows they are judged on" in text
+    assert "largest of six" in text
+
+
 def test_weighted_calibration(study):
     table = cells(study, "tab:appendix_weighted_calibration_full")
     assert table["adult", "delta_cap20"].mean == pytest.approx(2 / 3)

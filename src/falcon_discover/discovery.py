@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,9 @@ from falcon_discover.rankers.training import TrainingRows, check_labels
 from falcon_discover.reasons import review_list
 from falcon_discover.regions.claims import FREQUENT_LIFT
 from falcon_discover.regions.clusters import Clusters
+from falcon_discover.regions.halves import halves
 from falcon_discover.regions.region_set import RegionSet
-from falcon_discover.regions.rules import Rule, find_rules, half
+from falcon_discover.regions.rules import MAX_RULES, Rule, find_together, told_already
 from falcon_discover.report.build import About, Report
 from falcon_discover.report.write import check_target, write
 from falcon_discover.settings import PAPER
@@ -34,11 +34,8 @@ from falcon_discover.tables import FloatArray, Table, shown
 
 # Regions are found with the learned score of the rows they are found on.
 REGION_WITNESS = "learned_oof"
-# Regions that the model's own confidence may foresee: how many, and how much of their confident
-# errors may lie in regions that are told already. Rows do not count: a wide region around a small
-# one that is told has few rows of it, but may have little else to tell.
+# Regions that the model's own confidence may foresee: how many.
 MAX_FORESEEN = 3
-MAX_TOLD_SHARE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +88,8 @@ class Discovery(Judgements):
         Parameters
         ----------
         source, scored : as the attributes
-        validation : the table of the validation rows, where there are any; with half of the
-            training rows they confirm the regions found on the other half
+        validation : the table of the validation rows, where there are any; with each half of
+            the training rows they confirm the regions found on the other half
         """
         checked = rankers.make(ranker)
         if isinstance(checked, rankers.Ranker):
@@ -287,23 +284,29 @@ def _rules(
         frames.append(validation.frame)
     events = np.concatenate([part.events(tau) for part in parts])
     sure = np.concatenate([part.state.confidence for part in parts])
-    kept = np.ones(len(events), dtype=bool)
-    kept[: len(table)] = half(rows.oof.events(tau), rows.oof.state.eligible(tau), seed)
+    kept = np.ones((2, len(events)), dtype=bool)
+    own = slice(len(table))
+    kept[:, own] = halves(table.frame, events[own], rows.oof.state.eligible(tau), seed)
     frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
-    search = partial(find_rules, frame, table.kinds, sure, events, tau=tau, confirmation=kept)
-    foreseen = search(against="all", max_rules=MAX_FORESEEN)
-    beyond = search()
+    found = find_together(
+        frame,
+        table.kinds,
+        sure,
+        events,
+        {"confidence": MAX_RULES, "all": MAX_FORESEEN},
+        tau=tau,
+        confirmation=kept,
+    )
     told = np.zeros(len(events), dtype=bool)
-    for rule in beyond:
+    for rule in found["confidence"]:
         if rule.confirmed:
             told[rule.rows] = True
 
     def tells_more(rule: Rule) -> bool:
-        own = rule.rows[events[rule.rows]]
         frequent = rule.confirmed and rule.confirmation.lift >= FREQUENT_LIFT
-        return frequent and bool(told[own].mean() < MAX_TOLD_SHARE)
+        return frequent and not told_already(rule, told, events)
 
-    return tuple(beyond), tuple(rule for rule in foreseen if tells_more(rule))
+    return tuple(found["confidence"]), tuple(rule for rule in found["all"] if tells_more(rule))
 
 
 def _witness_scores(score: Callable[[], FloatArray]) -> FloatArray:

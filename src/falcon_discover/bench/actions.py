@@ -28,10 +28,11 @@ from falcon_discover.calibration.discrepancy import Discrepancy
 from falcon_discover.metrics import confidence, false_confidence
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions import bins, confirm, rules, scan
+from falcon_discover.regions.halves import halves
 from falcon_discover.settings import PAPER
 from falcon_discover.tables import Table
 
-KINDS: dict[str, rules.Against] = {"beyond": "confidence", "foreseen": "all"}
+KINDS: dict[confirm.Against, str] = {"confidence": "beyond", "all": "foreseen"}
 
 
 def settings() -> dict[str, Any]:
@@ -95,14 +96,14 @@ def _regions(key: RunKey, frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
     later = table.frame.iloc[frames["test"]["row"]].reset_index(drop=True)
     sure, events = _events(known)
     later_sure, later_events = _events(frames["test"])
-    n_train = len(frames["oof"])
-    kept = np.ones(len(known), dtype=bool)
-    kept[:n_train] = rules.half(events[:n_train], sure[:n_train] >= PAPER.tau, key.seed)
+    own = slice(len(frames["oof"]))
+    kept = np.ones((2, len(known)), dtype=bool)
+    kept[:, own] = halves(here.iloc[own], events[own], sure[own] >= PAPER.tau, key.seed)
+    searches = dict.fromkeys(KINDS, rules.MAX_RULES)
+    found = rules.find_together(here, table.kinds, sure, events, searches, confirmation=kept)
     rows = []
-    for kind, against in KINDS.items():
-        for rule in rules.find_rules(
-            here, table.kinds, sure, events, against=against, confirmation=kept
-        ):
+    for against, kind in KINDS.items():
+        for rule in found[against]:
             figures = rules.figures(
                 rule.holds(later), later_sure >= PAPER.tau, later_events, later_sure
             )

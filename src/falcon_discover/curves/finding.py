@@ -148,18 +148,19 @@ class Curves:
         On rows other than those of the fit the figures are of these rows; otherwise they are of
         the rows that the regions were not found on.
         """
-        found = self.found.regions.frame()
+        found, outcomes = self.found.regions.frame(), self.found.regions.outcomes
         part = "confirmation" if self.found.regions.here is None else "here"
         lines = [] if self.found.codes is None else [self._everywhere()]
         lines += [
             {
                 **{name: line[name] for name in ("region_id", "rule", "name", "kind", "claim")},
                 "confirmed": bool(line["confirmed"]),
+                "outcome": outcome,
                 **{name: line[f"{part}_{name}"] for name in FIGURES},
             }
-            for line in found.to_dict("records")
+            for line, outcome in zip(found.to_dict("records"), outcomes, strict=True)
         ]
-        about = ["region_id", "rule", "name", "kind", "claim", "confirmed"]
+        about = ["region_id", "rule", "name", "kind", "claim", "confirmed", "outcome"]
         return pd.DataFrame(lines, columns=[*about, *FIGURES])
 
     def _everywhere(self) -> dict[str, Any]:
@@ -173,6 +174,7 @@ class Curves:
             "kind": "all",
             "claim": "",
             "confirmed": False,
+            "outcome": None,
             "rows": len(events),
             "eligible": eligible,
             "events": count,

@@ -24,6 +24,9 @@ CLUSTERED = ("support", "label_agreement", "mean_drift", "label_consistency", "c
 class Clusters:
     """Clusters of similar state, numbered from 1 by the confident errors they hold.
 
+    The numbers are given on the rows that the clusters are found on. There the mass of the first
+    is the largest of all, chosen by the very events it is made of, and too high for new rows.
+
     Printing it shows `frame()`: per region its rows, confident errors, their share of all
     confident errors (`fc_mass`), mean support, mean instability (drift) and correctness.
     """
@@ -90,6 +93,7 @@ class Clusters:
     def profile(self) -> dict[str, float]:
         """Return what is compared over seeds: the mass of the first two, the kind of the first.
 
+        On the rows that number the clusters, as in the paper, the masses are the largest of all.
         Cluster labels mean nothing across seeds; that the same type of cluster comes back does.
         """
         first, mass = self.summary.iloc[0], self.summary["fc_mass"]

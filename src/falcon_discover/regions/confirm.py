@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Literal
+
 import numpy as np
 from scipy.stats import hypergeom
 
 from falcon_discover.tables import BoolArray, FloatArray, IntArray
+from falcon_discover.twins import one_of_each
+
+Against = Literal["confidence", "all"]
 
 # Rows are compared within shares of equal size by confidence.
 STRATA = 10
@@ -21,6 +27,12 @@ def strata(confidence: FloatArray) -> IntArray:
     """
     below = np.searchsorted(np.sort(confidence), confidence, side="left")
     return np.asarray(below * STRATA // max(len(confidence), 1), dtype=np.intp)
+
+
+STRATIFIERS: dict[Against, Callable[[FloatArray], IntArray]] = {
+    "confidence": strata,
+    "all": lambda confidence: np.zeros(len(confidence), dtype=np.intp),
+}
 
 
 def expected_events(events: BoolArray, stratum: IntArray) -> FloatArray:
@@ -51,6 +63,27 @@ def excess_p_value(events: BoolArray, inside: BoolArray, stratum: IntArray) -> f
             chances = np.convolve(chances, hypergeom.pmf(counts, int(own.sum()), hits, chosen))
     observed = int((events & inside).sum())
     return float(min(1.0, chances[observed:].sum()))
+
+
+def cautious_p_value(
+    events: BoolArray,
+    inside: BoolArray,
+    confidence: FloatArray,
+    twins: IntArray,
+    against: Against = "confidence",
+) -> float:
+    """Return the larger of two p-values of an excess: on all rows, and on one of each set of twins.
+
+    Parameters
+    ----------
+    twins : the number of each row's set, as `twin_sets` gives it
+    """
+    stratify = STRATIFIERS[against]
+    p = excess_p_value(events, inside, stratify(confidence))
+    once = one_of_each(twins, confidence)
+    if len(once) == len(twins):
+        return p
+    return max(p, excess_p_value(events[once], inside[once], stratify(confidence[once])))
 
 
 def holm(p_values: FloatArray) -> FloatArray:

@@ -14,21 +14,35 @@ import pandas as pd
 from falcon_discover.regions.claims import Claim, excess_claim, frequency_claim
 from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.conditions import short_names
+from falcon_discover.regions.confirm import Against
+from falcon_discover.regions.retest import Outcome, Retest, retested
 from falcon_discover.regions.rules import Figures, Rule, figures
 from falcon_discover.signals.state import State
 from falcon_discover.tables import BoolArray, IntArray
 from falcon_discover.words import rate
 
+# On rows that the regions were not found on.
 HEADINGS: dict[Claim, str] = {
     "more than predicted": "Regions with more confident errors than the model's confidence "
-    "predicts, on {where}:",
+    "predicts, on rows they were not found on:",
     "frequent, as predicted": "Regions where confident errors are frequent, about as many as the "
-    "model's confidence implies, on {where}:",
-    "frequent": "Regions where confident errors are frequent, on {where}:",
+    "model's confidence implies, on rows they were not found on:",
+    "frequent": "Regions where confident errors are frequent, on rows they were not found on:",
     "no more than predicted": "No more confident errors than the model's confidence predicts, on "
-    "{where}, in:",
-    "not frequent": "Confident errors are no longer frequent, on {where}, in:",
+    "rows they were not found on, in:",
+    "not frequent": "Confident errors are not frequent, on rows they were not found on, in:",
 }
+# On other labelled rows, where each line says what became of the region.
+HEADINGS_HERE = {
+    "confidence": "Regions confirmed at the fit to have more confident errors than the model's "
+    "confidence predicts, counted on these rows:",
+    "all": "Regions confirmed at the fit to have frequent confident errors, counted on these rows:",
+}
+INDEPENDENT = "The tests take rows as independent of each other; exact copies count once."
+OUTCOMES = (
+    "Held: an excess again, by a test at 5% for all regions together. Did not hold: clearly fewer "
+    "than at the fit."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +61,14 @@ class RegionSet:
     clusters : the paper's regions, clusters of similar state
     here : figures of each region, in the order of their numbers, on rows other than those of the
         fit
+    retests : whether each region holds there, None for those that were never confirmed
     """
 
     rules: tuple[Rule, ...]
     foreseen: tuple[Rule, ...]
     clusters: Clusters
     here: tuple[Figures, ...] | None = None
+    retests: tuple[Retest | None, ...] | None = None
 
     @property
     def confirmed(self) -> tuple[Rule, ...]:
@@ -82,15 +98,21 @@ class RegionSet:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """What may be said of each region by its figures."""
-        found, frequent = self.figures[: len(self.rules)], self.figures[len(self.rules) :]
+        """What may be said of each region by its figures on the rows it was not found on."""
         return (
             *(
-                excess_claim(seen) if rule.confirmed else "not confirmed"
-                for rule, seen in zip(self.rules, found, strict=True)
+                excess_claim(rule.confirmation) if rule.confirmed else "not confirmed"
+                for rule in self.rules
             ),
-            *map(frequency_claim, frequent),
+            *(frequency_claim(rule.confirmation) for rule in self.foreseen),
         )
+
+    @property
+    def outcomes(self) -> tuple[Outcome | None, ...]:
+        """Whether each region held on rows other than those of the fit; None if it is not asked."""
+        if self.retests is None:
+            return (None,) * len(self.numbered)
+        return tuple(None if again is None else again.outcome for again in self.retests)
 
     def names(self) -> list[str]:
         """Return each region in few words, to be shown."""
@@ -119,10 +141,19 @@ class RegionSet:
     def described(
         self, clusters: Clusters, frame: pd.DataFrame, state: State, tau: float, events: BoolArray
     ) -> RegionSet:
-        """Return the same regions with their figures on other labelled rows."""
+        """Return the same regions with their figures on other labelled rows, tested again there."""
         eligible, sure = state.eligible(tau), state.confidence
         here = tuple(figures(rule.holds(frame), eligible, events, sure) for rule in self.numbered)
-        return replace(self, clusters=clusters, here=here)
+        told = [(i, rule) for i, rule in enumerate(self.numbered) if rule.confirmed]
+        again = retested(
+            [(rule, self._against(i)) for i, rule in told], frame, sure, events, eligible
+        )
+        by_place = {i: test for (i, _), test in zip(told, again, strict=True)}
+        retests = tuple(by_place.get(i) for i in range(len(here)))
+        return replace(self, clusters=clusters, here=here, retests=retests)
+
+    def _against(self, place: int) -> Against:
+        return "confidence" if place < len(self.rules) else "all"
 
     def frame(self) -> pd.DataFrame:
         """Return one row per region: words, figures on discovery, confirmation and these rows."""
@@ -134,28 +165,46 @@ class RegionSet:
                 "region_id": i + 1,
                 "rule": rule.words,
                 "name": name,
-                "kind": "beyond confidence" if i < len(self.rules) else "foreseen",
+                "kind": "beyond confidence" if self._against(i) == "confidence" else "foreseen",
                 "claim": claim,
                 **rule.to_dict(),
             }
             if self.here is not None:
                 line |= {f"here_{n}": v for n, v in vars(self.here[i]).items()}
+            if self.retests is not None:
+                again = self.retests[i]
+                line["outcome"] = again and again.outcome
+                line["here_p_value"] = again and again.p_value
+                line["here_adjusted_p"] = again and again.adjusted_p
             lines.append(line)
         return pd.DataFrame(lines)
 
     def __repr__(self) -> str:
-        where = "rows they were not found on" if self.here is None else "these rows"
-        told = list(zip(self.claims, self.names(), self.figures, strict=True))
+        told = list(zip(self.names(), self.figures, strict=True))
         parts = [] if self.confirmed else [self._none()]
-        for claim, heading in HEADINGS.items():
-            lines = [_line(name, seen) for own, name, seen in told if own == claim]
-            if lines:
-                parts.append("\n".join([heading.format(where=where), *lines]))
+        if self.retests is None:
+            groups = {
+                heading: [_line(*told[i]) for i, own in enumerate(self.claims) if own == claim]
+                for claim, heading in HEADINGS.items()
+            }
+        else:
+            groups = {
+                heading: [
+                    _line(*told[i], outcome)
+                    for i, outcome in enumerate(self.outcomes)
+                    if outcome is not None and self._against(i) == against
+                ]
+                for against, heading in HEADINGS_HERE.items()
+            }
+        groups = {heading: lines for heading, lines in groups.items() if lines}
+        parts += ["\n".join([heading, *lines]) for heading, lines in groups.items()]
+        if groups:
+            parts.append(INDEPENDENT if self.retests is None else f"{OUTCOMES} {INDEPENDENT}")
         return "\n".join(parts)
 
     def _none(self) -> str:
-        frequent = self.figures[len(self.rules) :]
         # Figures that are shown below may exceed what is expected, which no test has confirmed.
+        frequent = self.figures[len(self.rules) :]
         more = any(excess_claim(seen) == "more than predicted" for seen in frequent)
         verb = "is confirmed to have" if more or self.rules else "has"
         none = f"No region {verb} more confident errors than the model's confidence predicts"
@@ -166,12 +215,13 @@ class RegionSet:
         )
 
 
-def _line(name: str, seen: Figures) -> str:
+def _line(name: str, seen: Figures, outcome: Outcome | None = None) -> str:
     if not seen.eligible:
         return f"  {name}: no confident prediction here"
     lift = "" if math.isnan(seen.lift) else f", {seen.lift:.1f} times the usual rate"
+    again = "" if outcome is None else f": {outcome}"
     return (
         f"  {name}: {seen.events:,} of {seen.eligible:,} confident predictions wrong "
-        f"({rate(seen.rate)}, 95 % interval {rate(seen.low)} to {rate(seen.high)}){lift}; "
-        f"{seen.expected:.1f} expected"
+        f"({rate(seen.rate)}, 95% interval {rate(seen.low)} to {rate(seen.high)}){lift}; "
+        f"{seen.expected:.1f} expected{again}"
     )

@@ -1,15 +1,15 @@
 """Regions in words: where confident errors gather, by conditions on the original columns.
 
-A rule is found on one half of the labelled rows and tested on the other, which it has not seen.
-It counts as confirmed if confident errors are more frequent in it than among rows of the same
-confidence, by an exact test, adjusted for the number of rules that were tested.
+A rule is found on one half of the labelled rows and tested on the other, which it has not seen,
+and each half takes its turn. A rule counts as confirmed if confident errors are more frequent in
+it than among rows of the same confidence, by an exact test, adjusted for all that was tested.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,21 +19,26 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.inference import share_interval
 from falcon_discover.regions.bins import columns
 from falcon_discover.regions.conditions import Condition, in_words, members
-from falcon_discover.regions.confirm import excess_p_value, expected_events, holm, strata
+from falcon_discover.regions.confirm import (
+    STRATIFIERS,
+    Against,
+    cautious_p_value,
+    expected_events,
+    holm,
+    strata,
+)
+from falcon_discover.regions.halves import halves, twins_of
 from falcon_discover.regions.scan import MIN_EVENTS, Scan, rounded
 from falcon_discover.settings import PAPER
 from falcon_discover.tables import BoolArray, FloatArray, IntArray, Kind
+from falcon_discover.twins import one_of_each
 
 MAX_RULES = 6
 # A rule most of whose rows are in an earlier one says nothing new.
 MIN_NEW_SHARE = 0.5
-
-Against = Literal["confidence", "all"]
-Stratify = Callable[[FloatArray], IntArray]
-STRATIFIERS: dict[str, Stratify] = {
-    "confidence": strata,
-    "all": lambda confidence: np.zeros(len(confidence), dtype=np.intp),
-}
+# Nor does one with so much of its confident errors in rules that are told already. Rows do not
+# count here: a wide region around a small one has few rows of it, but may have little else to tell.
+MAX_TOLD_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,7 @@ class Rule:
     discovery, confirmation : figures on the rows it was found on, and on the others
     p_value, adjusted_p : of the excess on the confirmation rows; adjusted for all rules tested
     rows : positions of its rows among all labelled rows
+    confirmed_once : as `confirmation`, with one of each set of twins; None where there are none
     """
 
     conditions: tuple[Condition, ...]
@@ -76,6 +82,7 @@ class Rule:
     p_value: float
     adjusted_p: float
     rows: IntArray
+    confirmed_once: Figures | None = None
 
     @property
     def words(self) -> str:
@@ -128,7 +135,9 @@ def find_rules(
         "confidence": a region must hold more confident errors than eligible rows of the same
         confidence do, so what the model itself doubts is no finding; "all": more than all
         eligible rows do
-    confirmation : which rows are kept for the test; by default a random half of them
+    confirmation : which rows are kept for the test, or several such choices, one per row of a
+        matrix, which share the error level; by default each of two random halves confirms what
+        is found on the other. A row with a twin among those that find is not tested.
 
     Examples
     --------
@@ -143,27 +152,115 @@ def find_rules(
     """
     if against not in STRATIFIERS:
         raise InputError(f"against is {against!r}: choose one of {', '.join(STRATIFIERS)}.")
-    stratify = STRATIFIERS[against]
+    searches = {against: max_rules}
+    return find_together(
+        frame, kinds, confidence, events, searches, tau=tau, confirmation=confirmation, seed=seed
+    )[against]
+
+
+def find_together(
+    frame: pd.DataFrame,
+    kinds: dict[str, Kind],
+    confidence: FloatArray,
+    events: BoolArray,
+    searches: Mapping[Against, int],
+    *,
+    tau: float = PAPER.tau,
+    confirmation: BoolArray | None = None,
+    seed: int = 0,
+) -> dict[Against, list[Rule]]:
+    """Return the rules of several searches, which share the error level.
+
+    Parameters
+    ----------
+    searches : what to compare with, and how many rules to test at most
+    """
     eligible = confidence >= tau
+    events = events & eligible
     if confirmation is None:
-        confirmation = half(events & eligible, eligible, seed)
-    seen = np.flatnonzero(eligible & ~confirmation)
-    if events[seen].sum() < MIN_EVENTS:
+        confirmation = halves(frame, events, eligible, seed)
+    rows = _Rows(frame, confidence, events, eligible, twins_of(frame, events, eligible))
+    found: dict[Against, list[Rule]] = {against: [] for against in searches}
+    directions = np.atleast_2d(confirmation)
+    for kept in directions:
+        # A twin of a row that finds would confirm by what was found.
+        kept = kept & ~np.isin(rows.twins, rows.twins[~kept])
+        rules = {name: _one_way(rows, kinds, kept, name, most) for name, most in searches.items()}
+        p_values = np.array([rule.p_value for part in rules.values() for rule in part])
+        adjusted = iter(np.minimum(1.0, len(directions) * holm(p_values)))
+        for against, part in rules.items():
+            found[against] += [replace(rule, adjusted_p=float(next(adjusted))) for rule in part]
+    return {
+        against: _told_once(part, events)[: searches[against]] for against, part in found.items()
+    }
+
+
+def told_already(rule: Rule, told: BoolArray, events: BoolArray) -> bool:
+    """Return whether most of a rule's confident errors are among rows that are told."""
+    own = rule.rows[events[rule.rows]]
+    return bool(told[own].mean() >= MAX_TOLD_SHARE)
+
+
+def _told_once(rules: list[Rule], events: BoolArray) -> list[Rule]:
+    """Return rules, confirmed ones first, then by p-value, without those that repeat others."""
+    told, kept = np.zeros(len(events), dtype=bool), []
+    for rule in sorted(rules, key=lambda rule: (not rule.confirmed, -_strength(rule))):
+        if not told_already(rule, told, events):
+            kept.append(rule)
+            told[rule.rows] = True
+    return sorted(kept, key=lambda rule: (not rule.confirmed, rule.p_value))
+
+
+def _strength(rule: Rule) -> float:
+    """Return the log-likelihood ratio of a rule's excess on all rows.
+
+    By it the better of two descriptions of one region is told.
+    """
+    seen = rule.discovery.events + rule.confirmation.events
+    expected = max(rule.discovery.expected + rule.confirmation.expected, 1e-9)
+    return float(seen * np.log(seen / expected) - seen + expected)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """What is known of the labelled rows."""
+
+    frame: pd.DataFrame
+    confidence: FloatArray
+    events: BoolArray
+    eligible: BoolArray
+    twins: IntArray
+
+    def figures(self, inside: BoolArray, part: BoolArray | IntArray) -> Figures:
+        return figures(inside[part], self.eligible[part], self.events[part], self.confidence[part])
+
+
+def _one_way(
+    rows: _Rows, kinds: dict[str, Kind], kept: BoolArray, against: Against, max_rules: int
+) -> list[Rule]:
+    """Return rules found on the rows that are not kept, with p-values on those that are."""
+    seen = np.flatnonzero(rows.eligible & ~kept)
+    if rows.events[seen].sum() < MIN_EVENTS:
         return []
-    found = _covering(frame.iloc[seen], kinds, confidence[seen], events[seen], max_rules, stratify)
-    held = [members(conditions, frame) for conditions in found]
-    p_values = _p_values(held, events, confidence, eligible & confirmation, stratify)
-    adjusted = holm(p_values) if len(found) else p_values
-    rules = []
-    for conditions, inside, p, q in zip(found, held, p_values, adjusted, strict=True):
-        discovery, confirmed = (
-            figures(inside[part], eligible[part], events[part], confidence[part])
-            for part in (~confirmation, confirmation)
+    found = _covering(
+        rows.frame.iloc[seen], kinds, rows.confidence[seen], rows.events[seen], max_rules, against
+    )
+    held = [members(conditions, rows.frame) for conditions in found]
+    p_values = _p_values(held, rows, rows.eligible & kept, against)
+    unseen = np.flatnonzero(kept)
+    once = unseen[one_of_each(rows.twins[unseen], rows.confidence[unseen])]
+    return [
+        Rule(
+            conditions,
+            rows.figures(inside, ~kept),
+            rows.figures(inside, unseen),
+            p,
+            p,
+            np.flatnonzero(inside),
+            None if len(once) == len(unseen) else rows.figures(inside, once),
         )
-        rules.append(
-            Rule(conditions, discovery, confirmed, float(p), float(q), np.flatnonzero(inside))
-        )
-    return sorted(rules, key=lambda rule: (not rule.confirmed, rule.p_value))
+        for conditions, inside, p in zip(found, held, p_values, strict=True)
+    ]
 
 
 def figures(
@@ -189,33 +286,21 @@ def figures(
 
 
 def _p_values(
-    held: Sequence[BoolArray],
-    events: BoolArray,
-    confidence: FloatArray,
-    tested: BoolArray,
-    stratify: Stratify,
-) -> FloatArray:
+    held: Sequence[BoolArray], rows: _Rows, tested: BoolArray, against: Against
+) -> list[float]:
     """Return the p-value of each rule on the tested rows that no rule before it holds.
 
     Otherwise a rule that touches a strong region would be confirmed by the errors in there.
     """
     left, p_values = tested.copy(), []
     for inside in held:
-        stratum = stratify(confidence[left])
-        p_values.append(excess_p_value(events[left], inside[left], stratum))
+        p_values.append(
+            cautious_p_value(
+                rows.events[left], inside[left], rows.confidence[left], rows.twins[left], against
+            )
+        )
         left &= ~inside
-    return np.array(p_values)
-
-
-def half(events: BoolArray, eligible: BoolArray, seed: int) -> BoolArray:
-    """Return a random half of the rows, with half of the events and of the eligible rows."""
-    kind = events.astype(int) + eligible
-    confirmation = np.zeros(len(events), dtype=bool)
-    rng = np.random.default_rng(seed)
-    for value in np.unique(kind):
-        own = rng.permutation(np.flatnonzero(kind == value))
-        confirmation[own[: len(own) // 2]] = True
-    return confirmation
+    return p_values
 
 
 def _covering(
@@ -224,7 +309,7 @@ def _covering(
     confidence: FloatArray,
     events: BoolArray,
     max_rules: int,
-    stratify: Stratify,
+    against: Against,
 ) -> list[tuple[Condition, ...]]:
     """Return rules found one after another, each among the rows that none before it holds."""
     cells = columns(frame, kinds)
@@ -235,7 +320,7 @@ def _covering(
         progress.step("regions in words")
         if not events[left].any():
             break
-        expected = expected_events(events[left], stratify(confidence[left]))
+        expected = expected_events(events[left], STRATIFIERS[against](confidence[left]))
         part = [replace(column, codes=column.codes[left]) for column in cells]
         rule = Scan(part, events[left], expected).best()
         if rule is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from falcon_discover.regions.region_set import INDEPENDENT
 from falcon_discover.report.charts import conflict_chart, region_bar
 from falcon_discover.report.format import count, interval, number, share, text, undefined
 from falcon_discover.report.page import Bar, Figure, Grid, Section, Summary, Tile, column, lines
@@ -136,7 +137,7 @@ def regions_section(summary: Summary) -> Section:
     return Section("regions", title, "Where", lead, bars, figures, grids, points)
 
 
-# What a report says of the regions of each claim, on the rows that it shows.
+# What a report says of the regions of each claim, on rows that they were not found on.
 LEADS = {
     "more than predicted": "In {n} there are more confident errors than the model's confidence "
     "predicts.",
@@ -145,8 +146,15 @@ LEADS = {
     "frequent": "In {n} confident errors are frequent.",
     "no more than predicted": "In {n} there are no more confident errors than the model's "
     "confidence predicts.",
-    "not frequent": "In {n} confident errors are no longer frequent.",
+    "not frequent": "In {n} confident errors are not frequent.",
 }
+# What it says of those of each outcome, on other rows.
+OUTCOMES = {
+    "held": "{n} held: there is an excess again, by a test at 5% for all regions together.",
+    "did not hold": "{n} did not hold: the excess is clearly smaller than at the fit.",
+    "cannot tell": "Of {n} these rows cannot tell.",
+}
+CONFIRMED = "Each was found on one half of the labelled rows and confirmed on the other."
 
 
 def _lead(told: list[dict[str, Any]], summary: Summary, usual: float | None) -> str:
@@ -155,20 +163,26 @@ def _lead(told: list[dict[str, Any]], summary: Summary, usual: float | None) -> 
     if not told:
         verb = "is confirmed to have" if summary["regions"] else "has"
         return f"No region {verb} more confident errors than the model's confidence predicts."
-    claims = [r["claim"] for r in told]
-    parts = [
-        words.format(n=_regions(claims.count(claim)))
-        for claim, words in LEADS.items()
-        if claim in claims
-    ]
-    here = any("here_rows" in region for region in summary["regions"])
-    parts += [
-        "Each was found on one half of the labelled rows and confirmed on the other.",
-        f"The figures are of {'these rows' if here else 'rows it was not found on'}.",
-    ]
+    if any(r["outcome"] for r in told):
+        parts = ["Regions confirmed at the fit, counted on these rows and tested again."]
+        parts += [*_counted([r["outcome"] for r in told], OUTCOMES), CONFIRMED]
+    else:
+        parts = [*_counted([r["claim"] for r in told], LEADS), CONFIRMED]
+        parts.append("The figures are of rows it was not found on.")
+    parts.append(INDEPENDENT)
     if usual is not None:
         parts.append("The dashed mark is the rate of all confident predictions.")
     return " ".join(parts)
+
+
+def _counted(found: list[str], sentences: dict[str, str]) -> list[str]:
+    """Return the sentence of each word that is found, with how many regions it is about."""
+    said = [
+        words.format(n=_regions(found.count(word)))
+        for word, words in sentences.items()
+        if word in found
+    ]
+    return [sentence[0].upper() + sentence[1:] for sentence in said]
 
 
 def _regions(n: int, more: str = "") -> str:
@@ -180,25 +194,28 @@ def _figures(region: dict[str, Any]) -> str:
         return "no confident prediction here"
     words = (
         f"{count(region['events'])} of {count(region['eligible'])} confident predictions wrong: "
-        f"{share(region['rate'])} (95 % interval {interval(region['low'], region['high'])})"
+        f"{share(region['rate'])} (95% interval {interval(region['low'], region['high'])})"
     )
     if region["kind"] == "all":
         return words
     lift = "" if undefined(region["lift"]) else f", {region['lift']:.1f} times the usual rate"
-    return f"{words}{lift}; {region['expected']:.1f} expected from their confidence"
+    again = f": {region['outcome']}" if region["outcome"] else ""
+    return f"{words}{lift}; {region['expected']:.1f} expected from their confidence{again}"
 
 
 def _region_grid(caption: str, rows: list[dict[str, Any]]) -> Grid:
+    again = any(r["outcome"] for r in rows)
     return Grid.of(
         caption,
         {
             "region": [text(r["rule"], MAX_REGION) for r in rows],
-            "finding": [r["claim"] or r["kind"] for r in rows],
+            ("at the fit" if again else "finding"): [r["claim"] or r["kind"] for r in rows],
             "confident": column(rows, count, "eligible"),
             "wrong": column(rows, count, "events"),
             "rate": column(rows, share, "rate"),
             "95 % interval": column(rows, interval, "low", "high"),
             "expected": column(rows, lambda v: number(v, 1), "expected"),
+            **({"on these rows": [r["outcome"] or "" for r in rows]} if again else {}),
         },
     )
 

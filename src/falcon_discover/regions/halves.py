@@ -1,0 +1,62 @@
+"""Which rows find regions and which confirm them: by the rows' values, not by their order."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from falcon_discover.tables import BoolArray, IntArray
+from falcon_discover.twins import twin_sets
+
+HashArray = npt.NDArray[np.uint64]
+
+
+def twins_of(frame: pd.DataFrame, events: BoolArray, eligible: BoolArray) -> IntArray:
+    """Return the number of each row's set of twins.
+
+    Of confident rows with the same values those with the same label are all errors, or none is.
+    """
+    return twin_sets(_hashes(frame), _kind(events, eligible))
+
+
+def halves(frame: pd.DataFrame, events: BoolArray, eligible: BoolArray, seed: int) -> BoolArray:
+    """Return two rows of marks, each of one random half; what is found on one the other confirms.
+
+    Each half has half of the events and of the eligible rows. Rows of the same values and kind
+    are in one half, and the order of rows and columns does not matter.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"x": [1.0, 2.0, 1.0, 3.0, 4.0]})
+    >>> events = np.zeros(5, dtype=bool)
+    >>> first, second = halves(frame, events, ~events, seed=0)
+    >>> bool(first[0] == first[2]), frame[first].nunique().item(), bool((first ^ second).all())
+    (True, 2, True)
+    """
+    keys = _mixed(_hashes(frame), seed)
+    kind = _kind(events, eligible)
+    first = np.zeros(len(frame), dtype=bool)
+    for value in np.unique(kind):
+        own = kind == value
+        different = np.unique(keys[own])
+        first[own] = keys[own] < different[len(different) // 2]
+    return np.array([first, ~first])
+
+
+def _kind(events: BoolArray, eligible: BoolArray) -> IntArray:
+    return np.asarray(events & eligible, dtype=np.intp) + eligible
+
+
+def _hashes(frame: pd.DataFrame) -> HashArray:
+    by_name = sorted(range(frame.shape[1]), key=lambda i: str(frame.columns[i]))
+    hashes = pd.util.hash_pandas_object(frame.iloc[:, by_name], index=False)
+    return np.asarray(hashes, dtype=np.uint64)
+
+
+def _mixed(hashes: HashArray, seed: int) -> HashArray:
+    """Return other hashes for another seed (the finaliser of splitmix64)."""
+    mixed = hashes + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))

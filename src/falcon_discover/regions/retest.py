@@ -1,0 +1,131 @@
+"""Whether confirmed regions hold on other labelled rows.
+
+A confirmed rule is fixed, so all of these rows may test it. It held if they show an excess again,
+at one error level for all regions. It did not hold if the excess is clearly smaller than at the
+fit. Otherwise these rows cannot tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binom
+
+from falcon_discover.regions.claims import FREQUENT_LIFT
+from falcon_discover.regions.confirm import (
+    STRATIFIERS,
+    Against,
+    cautious_p_value,
+    expected_events,
+    holm,
+)
+from falcon_discover.regions.halves import twins_of
+from falcon_discover.regions.rules import Figures, Rule
+from falcon_discover.settings import PAPER
+from falcon_discover.tables import BoolArray, FloatArray
+from falcon_discover.twins import one_of_each
+
+Outcome = Literal["held", "did not hold", "cannot tell"]
+LEVEL = 1 - PAPER.interval_level
+
+
+@dataclass(frozen=True)
+class Retest:
+    """What other labelled rows say of a confirmed region.
+
+    Attributes
+    ----------
+    outcome : {"held", "did not hold", "cannot tell"}
+    p_value, adjusted_p : of the excess on these rows; adjusted for all regions tested again
+    weaker_p : of an excess as large as the confirmed one, adjusted likewise; small if the excess
+        is clearly smaller here
+    """
+
+    outcome: Outcome
+    p_value: float
+    adjusted_p: float
+    weaker_p: float
+
+
+@dataclass(frozen=True)
+class _Count:
+    """Confident errors, how many are expected, and the confident predictions."""
+
+    events: float
+    expected: float
+    eligible: float
+
+
+def retested(
+    rules: Sequence[tuple[Rule, Against]],
+    frame: pd.DataFrame,
+    confidence: FloatArray,
+    events: BoolArray,
+    eligible: BoolArray,
+) -> list[Retest]:
+    """Return what other labelled rows say of each region, given what it was confirmed against."""
+    if not rules:
+        return []
+    twins = twins_of(frame, events, eligible)[eligible]
+    sure, wrong = confidence[eligible], events[eligible]
+    once = one_of_each(twins, sure)
+    excess, weaker, frequent = [], [], []
+    for rule, against in rules:
+        inside = rule.holds(frame)[eligible]
+        excess.append(cautious_p_value(wrong, inside, sure, twins, against))
+        here = [
+            _count(wrong[part], inside[part], sure[part], against)
+            for part in (np.arange(len(sure)), once)
+        ]
+        weaker.append(max(map(weaker_p_value, _confirmed(rule, against), here)))
+        # Of a region that was compared with all rows it was told that errors are frequent there.
+        enough = 1.0 if against == "confidence" else FREQUENT_LIFT
+        frequent.append(here[0].events >= enough * here[0].expected)
+    adjusted, less = holm(np.array(excess)), holm(np.array(weaker))
+    held = (adjusted <= LEVEL) & np.array(frequent)
+    outcomes: list[Outcome] = [
+        "held" if again else "did not hold" if fewer else "cannot tell"
+        for again, fewer in zip(held, less <= LEVEL, strict=True)
+    ]
+    return [
+        Retest(outcome, p, float(q), float(r))
+        for outcome, p, q, r in zip(outcomes, excess, adjusted, less, strict=True)
+    ]
+
+
+def weaker_p_value(before: _Count, here: _Count) -> float:
+    """Return how well an excess as large as before goes with the count here.
+
+    Given the sum of both counts, the one here is binomial if the ratio of events to expected ones
+    is the same. So it is if the rate is the same; the larger p-value counts, since either
+    may change with the rows around the region. Two-sided, as a region that was chosen because it
+    was significant looks stronger than it is.
+    """
+    both = int(before.events + here.events)
+    p = 0.0
+    for own, other in ((here.expected, before.expected), (here.eligible, before.eligible)):
+        share = own / (own + other) if own + other else 0.0
+        p = max(p, float(binom.cdf(here.events, both, share)))
+    return min(1.0, 2 * p)
+
+
+def _confirmed(rule: Rule, against: Against) -> Iterator[_Count]:
+    """Yield a rule's counts when it was confirmed: of all rows, and of one of each set of twins."""
+    for seen in (rule.confirmation, rule.confirmed_once or rule.confirmation):
+        yield _Count(seen.events, _expected(seen, against), seen.eligible)
+
+
+def _expected(seen: Figures, against: Against) -> float:
+    usual = seen.events / seen.lift if seen.lift > 0 else 0.0
+    return seen.expected if against == "confidence" else usual
+
+
+def _count(
+    events: BoolArray, inside: BoolArray, confidence: FloatArray, against: Against
+) -> _Count:
+    expected = expected_events(events, STRATIFIERS[against](confidence))
+    return _Count(int((events & inside).sum()), float(expected[inside].sum()), int(inside.sum()))
