@@ -77,6 +77,7 @@ class Answers:
         *,
         X: Any = None,
         y: Any = None,
+        batch: int | None = None,
     ) -> ReviewBudget:
         """Return the smallest share to review so that the rest is safe.
 
@@ -86,12 +87,13 @@ class Answers:
         confidence : probability with which the statement is to hold
         X, y : labelled rows that were not given to `fit`, for an exact statement; without them
             the rows given to `fit` are used, each judged out-of-fold
+        batch : how many rows to come the statement is to speak of; without it, of the long run
 
         See Also
         --------
         Discovery.missed_bound : the reverse, for a given budget: `examine(X, y).missed_bound(0.2)`
         """
-        return self.examine(X, y).review_budget(max_residual_rate, confidence)
+        return self.examine(X, y).review_budget(max_residual_rate, confidence, batch=batch)
 
     def report(
         self,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from falcon_discover.report.write import check_target, write
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import SIGNALS, State
 from falcon_discover.tables import FloatArray, Table, shown
+from falcon_discover.twins import warn_twins
 
 # Regions are found with the learned score of the rows they are found on.
 REGION_WITNESS = "learned_oof"
@@ -55,6 +56,7 @@ class Discovery(Judgements):
     own_rows : whether these are the training rows themselves
     source : what is known about these rows, in words; see `falcon_discover.guarantee`
     scored : which class a given score was the probability of; `state.p` is that of the last
+    seed : orders rows of equal suspicion, together with their content
     """
 
     table: Table
@@ -70,6 +72,7 @@ class Discovery(Judgements):
     own_rows: bool
     source: str = NEW_ROWS
     scored: int = 1
+    seed: int = 0
 
     @classmethod
     def of_training_rows(
@@ -126,6 +129,7 @@ class Discovery(Judgements):
             own_rows=True,
             source=source,
             scored=scored,
+            seed=seed,
         )._warned()
 
     def of_new_rows(
@@ -154,9 +158,11 @@ class Discovery(Judgements):
             source=NEW_ROWS,
         )._warned()
 
-    def _warned(self) -> Discovery:
+    def _warned(self) -> Self:
         for alert in self.alerts:
             notices.warn(alert)
+        if self.codes is not None:
+            warn_twins(self.content.twins, len(self.codes))
         return self
 
     def frame(self) -> pd.DataFrame:
@@ -186,6 +192,7 @@ class Discovery(Judgements):
             budget=budget,
             index=self.index,
             risk=self.risk(),
+            ties=self.ties,
         )
 
     def risk(self) -> FloatArray | None:

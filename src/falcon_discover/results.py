@@ -17,7 +17,7 @@ from falcon_discover.exceptions import check_numbers
 from falcon_discover.inference import auroc_interval, share_interval
 from falcon_discover.signals.state import State
 from falcon_discover.tables import BoolArray, FloatArray
-from falcon_discover.words import percent
+from falcon_discover.words import counted, percent
 
 Scores = Callable[[str, float], FloatArray]
 
@@ -75,7 +75,7 @@ class Evaluation:
             )
         ends = main.sort_values("budget").iloc[[0, -1]].drop_duplicates("budget")
         found = ", ".join(
-            f"the top {percent(row.budget)} {'finds ' if i == 0 else ''}{int(row.captured)}"
+            f"the top {percent(row.budget)} {'finds ' if i == 0 else ''}{counted(row.captured)}"
             + (" of them" if i == 0 else "")
             for i, row in enumerate(ends.itertuples())
         )
@@ -143,10 +143,14 @@ def evaluate(
     must = "give confidences between 0.5 and 1"
     check_numbers("taus", taus, lambda level: 0.5 <= level <= 1, must, at_least=0)
     taus = sorted({*taus, tau})
+    # Rows in an order of their own, so that not even a last digit depends on that of the file.
+    wrong = state.decision != codes
+    rows = np.lexsort((wrong, state.confidence))
+    confidence, wrong = state.confidence[rows], wrong[rows]
     captures, rankings, severity = [], [], []
     for threshold in taus:
         for name in rankers:
-            ranked = _Ranked.by(scores(name, threshold), state, codes)
+            ranked = _Ranked.by(scores(name, threshold)[rows], confidence, wrong)
             key = {"tau": threshold, "ranker": name}
             captures += [key | _capture(ranked, threshold, budget) for budget in budgets]
             if threshold == tau:
@@ -173,9 +177,9 @@ class _Ranked:
     wrong: BoolArray
 
     @classmethod
-    def by(cls, score: FloatArray, state: State, codes: npt.NDArray[np.int8]) -> _Ranked:
+    def by(cls, score: FloatArray, confidence: FloatArray, wrong: BoolArray) -> _Ranked:
         order = metrics.review_order(score)
-        return cls(score[order], state.confidence[order], (state.decision != codes)[order])
+        return cls(score[order], confidence[order], wrong[order])
 
     def events(self, tau: float) -> BoolArray:
         return self.wrong & (self.confidence >= tau)

@@ -31,6 +31,19 @@ def rate(share: float) -> str:
     return "100 %" if share >= 0.995 else f"{100 * share:.2g} %"
 
 
+def counted(value: float) -> str:
+    """Return a count that may be an expected one.
+
+    Examples
+    --------
+    >>> counted(12), counted(12.4), counted(1234.0), counted(0.3)
+    ('12', 'about 12', '1,234', 'about 0.3')
+    """
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"about {value:,.0f}" if value >= 9.95 else f"about {value:.1f}"
+
+
 def odds(risk: float) -> str:
     """Return a probability as people say it.
 

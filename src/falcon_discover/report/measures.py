@@ -16,7 +16,7 @@ from falcon_discover.report.charts import (
 from falcon_discover.report.format import between, count, interval, number, share, text, undefined
 from falcon_discover.report.page import Figure, Grid, Section, Summary, column, lines, thinned
 from falcon_discover.report.sections import own_captures, score_words
-from falcon_discover.words import percent, rate
+from falcon_discover.words import counted, percent, rate
 
 MEASURES = {"nll": "log loss", "brier": "Brier score", "ece": "ECE",
             "confident_errors": "confident errors"}  # fmt: skip
@@ -36,7 +36,7 @@ def budget_section(summary: Summary) -> Section:
     names = list(dict.fromkeys(c["ranker"] for c in main))
     words = "; ".join(
         f"the top {percent(c['budget'])} by {ranker_name(evaluation['ranker'])} finds "
-        f"{count(c['captured'])} of {count(c['events'])}"
+        f"{counted(c['captured'])} of {count(c['events'])}"
         for c in own_captures(summary)
     )
     words = f"{words[0].upper()}{words[1:]}. Random review finds a share equal to the budget."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from falcon_discover.bench.loading import Run, Study
@@ -44,7 +46,7 @@ def null_concentration(study: Study) -> Table:
         runs = study.runs(name)
         seeds = [_null_of(run) for run in runs]
         splits = [(len(run.events()), int(run.events().sum())) for run in runs]
-        together = sum(int(found(run, run.family())) for run in runs)
+        together = math.ceil(sum(found(run, run.family()) for run in runs))
         cells.append(per_seed(name, "observed", runs, lambda r: r.capture(r.family())))
         cells += [Cell(name, key, tuple(seed[key] for seed in seeds)) for key in seeds[0]]
         cells.append(Cell(name, "p_exact_pooled", (float(null_exact(splits)[together:].sum()),)))
@@ -57,7 +59,7 @@ def _null_of(run: Run) -> dict[str, float]:
     if not events:
         return dict.fromkeys(keys, float("nan"))
     split = [(len(run.events()), events)]
-    caught = int(found(run, run.family()))
+    caught = math.ceil(found(run, run.family()))
     null = null_simulation(split, seed=run.key.seed)
     low, high = np.quantile(null, [0.025, 0.975]) / events
     chance = (1 + (null >= caught).sum()) / (1 + len(null))
