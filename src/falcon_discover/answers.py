@@ -104,6 +104,7 @@ class Answers:
         name: str = "rows",
         budget: float = PAPER.main_budget,
         max_residual_rate: float | None = None,
+        batch: int | None = None,
         contributions: bool | None = None,
     ) -> Path:
         """Write the audit as an offline HTML page, as Markdown and as JSON.
@@ -116,6 +117,7 @@ class Answers:
         name : of the data, as the report's title
         budget : share of the rows in the review list
         max_residual_rate : rate of confident errors among unread rows to find a budget for
+        batch : how many rows to come budgets are to speak of; without it, of the long run
         contributions : whether to measure what each family of signals earns, which refits the
             ranker; None measures it where that takes little
 
@@ -142,6 +144,7 @@ class Answers:
                 name=name,
                 budget=budget,
                 max_residual_rate=max_residual_rate,
+                batch=batch,
                 contributions=contributions,
                 how={"model": self.backbone_},
             )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -57,6 +58,7 @@ def fewest_rows(max_residual_rate: float, confidence: float) -> int:
     return math.ceil(math.log(1.0 - confidence) / math.log1p(-max_residual_rate))
 
 
+@lru_cache(maxsize=4096)
 def most_in_batch(count: int, n: int, batch: int, confidence: float = PAPER.interval_level) -> int:
     """Return the upper prediction bound on the events among `batch` further rows.
 
@@ -81,8 +83,9 @@ def most_in_batch(count: int, n: int, batch: int, confidence: float = PAPER.inte
     return _last(plausible, 0, batch)
 
 
+@lru_cache(maxsize=64)
 def safe_level(
-    rows: Sequence[tuple[int, int]], max_rate: float, confidence: float = PAPER.interval_level
+    rows: tuple[tuple[int, int], ...], max_rate: float, confidence: float = PAPER.interval_level
 ) -> float:
     """Return the confidence of each bound with which a fixed order of budgets holds for a batch.
 
@@ -106,7 +109,7 @@ def safe_level(
 
     Examples
     --------
-    >>> level = safe_level([(2_000, 200), (2_500, 250)], 0.02)
+    >>> level = safe_level(((2_000, 200), (2_500, 250)), 0.02)
     >>> 0.95 <= level < 0.96
     True
     """
@@ -268,7 +271,7 @@ class Unread:
         """Return the confidence of each bound with which the order of budgets holds."""
         return max(
             safe_level(
-                [(unread(len(sample.events), b), unread(batch, b)) for b in budgets],
+                tuple((unread(len(sample.events), b), unread(batch, b)) for b in budgets),
                 max_rate,
                 confidence,
             )

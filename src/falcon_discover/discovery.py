@@ -211,6 +211,7 @@ class Discovery(Judgements):
         name: str = "rows",
         budget: float = PAPER.main_budget,
         max_residual_rate: float | None = None,
+        batch: int | None = None,
         contributions: bool | None = None,
         how: dict[str, Any] | None = None,
     ) -> Path:
@@ -222,6 +223,7 @@ class Discovery(Judgements):
         name : of the data, as the report's title
         budget : share of the rows in the review list
         max_residual_rate : rate of confident errors among unread rows to find a budget for
+        batch : how many rows to come budgets are to speak of; without it, of the long run
         contributions : whether to measure what each family of signals earns, which refits the
             ranker; None measures it where that takes little
         how : what else to say about where the finding comes from
@@ -237,6 +239,7 @@ class Discovery(Judgements):
             settings={"ranker": ranker_name(self.ranker)},
             budget=budget,
             max_residual_rate=max_residual_rate,
+            batch=batch,
             contributions=contributions,
         )
         return write(Report.of(self, about), Path(path))

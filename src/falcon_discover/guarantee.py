@@ -206,7 +206,7 @@ class ReviewBudget:
             return "no smaller budget could be shown to suffice."
         few = f"{self.rows:,} labelled rows are too few to show it for a smaller budget"
         if self.batch is not None:
-            return f"{few}, or {self.batch:,} are too few for so small a rate."
+            return f"{few}."
         needed = fewest_rows(self.max_residual_rate, self.confidence)
         return f"{few}, at least {needed:,} unread ones are needed."
 
@@ -264,7 +264,7 @@ def review_budget(
     budgets = [budget for budget in GRID if budget < share]
     level = confidence
     if batch is not None:
-        level = rows.level(budgets, max_residual_rate, confidence, batch)
+        level = rows.level(GRID, max_residual_rate, confidence, batch)
     tested = []
     for budget in budgets:
         if rows.best(budget, level, batch) > max_residual_rate:

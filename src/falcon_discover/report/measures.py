@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from falcon_discover.guarantee import ASSUMED
 from falcon_discover.plots.style import ranker_name
 from falcon_discover.report.charts import (
     capture_chart,
@@ -70,8 +71,9 @@ def _missed(summary: Summary) -> Figure:
     missed = summary["missed"]
     words = (
         f"Reading the top {percent(missed['budget'])} leaves {rate(missed['rate'])} wrong among "
-        f"the rest, at most {rate(missed['upper'])} with 95 % confidence. Each bound holds by "
-        "itself, not all at once."
+        "the rest. The upper band holds for all budgets at once with 95% confidence, in the long "
+        f"run and {ASSUMED}: a budget may be read off it. For one named beforehand the bound is "
+        "lower."
     )
     shown = thinned(curve)
     grid = Grid.of(
@@ -81,7 +83,10 @@ def _missed(summary: Summary) -> Figure:
             "rows left": column(shown, count, "unreviewed"),
             "confident errors left": column(shown, count, "missed"),
             "rate": column(shown, lambda v: share(v, 3), "rate"),
-            "95 % upper bound": column(shown, lambda v: share(v, 3), "upper"),
+            "upper bound, this budget named beforehand": column(
+                shown, lambda v: share(v, 3), "upper"
+            ),
+            "upper band, any budget": column(shown, lambda v: share(v, 3), "band"),
         },
     )
     chart = missed_chart(curve, budget, words)
@@ -290,7 +295,9 @@ def limits_section(summary: Summary) -> Section:
             "little by themselves. Read the intervals."
         )
     points += [
-        "It speaks of rows like these. When the population, the features or the meaning of the "
+        "It speaks of rows like these, each drawn independently: not of copies, nor of many rows "
+        "of one person or device, which tell less than their number says.",
+        "When the population, the features or the meaning of the "
         "label drift, rates and bounds no longer hold: audit again on fresh rows.",
         "A label that is itself wrong counts as an error of the model. Part of what a review "
         "finds is usually errors of the labels.",
