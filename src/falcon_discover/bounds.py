@@ -17,7 +17,7 @@ import numpy.typing as npt
 from scipy.stats import beta, binom, hypergeom
 
 from falcon_discover.metrics import review_size
-from falcon_discover.ordering import BoolArray, FloatArray, Ranking
+from falcon_discover.ordering import BoolArray, FloatArray, Found, Ranking
 from falcon_discover.settings import PAPER
 from falcon_discover.twins import Content
 
@@ -184,7 +184,11 @@ class _Sample:
     """Labelled rows in review order."""
 
     events: BoolArray
-    ranking: Ranking
+    found: Found
+
+    @classmethod
+    def of(cls, events: BoolArray, ranking: Ranking) -> _Sample:
+        return cls(events, ranking.found(events))
 
     def missed(self, budget: float) -> tuple[int, int]:
         """Return unread rows and confident errors among them.
@@ -193,8 +197,7 @@ class _Sample:
         """
         n = len(self.events)
         left = unread(n, budget)
-        found = self.ranking.top(self.events, n - left)
-        return left, math.ceil(int(self.events.sum()) - found)
+        return left, math.ceil(int(self.events.sum()) - self.found.top(n - left))
 
     def bound(self, budget: float, at: float, confidence: float, batch: int | None) -> Left:
         """Return what a budget leaves, bounded by what the smaller budget `at` leaves."""
@@ -228,12 +231,12 @@ class Unread:
         """Sort labelled rows for review; without their content all are taken to differ."""
         known = np.asarray(events, dtype=np.bool_)
         if content is None:
-            return cls((_Sample(known, Ranking.of(score)),), len(known), 0)
-        samples = [_Sample(known, Ranking.of(score, content.ties))]
+            return cls((_Sample.of(known, Ranking.of(score)),), len(known), 0)
+        samples = [_Sample.of(known, Ranking.of(score, content.ties))]
         if content.twins:
             kept = content.one_of_each(score)
             ranking = Ranking.of(score[kept], content.ties[kept])
-            samples.append(_Sample(known[kept], ranking))
+            samples.append(_Sample.of(known[kept], ranking))
         return cls(tuple(samples), content.distinct, content.twins)
 
     def __len__(self) -> int:

@@ -63,7 +63,7 @@ class Ranking:
             new = _differs(score[order]) | _differs(ties[order])
         return cls(order, np.flatnonzero(new))
 
-    def top(self, values: npt.NDArray[np.bool_] | FloatArray, size: int) -> float:
+    def top(self, values: BoolArray | FloatArray, size: int) -> float:
         """Return the expected sum of the values of the first `size` rows; a whole one as an int.
 
         Examples
@@ -72,20 +72,36 @@ class Ranking:
         >>> [ranking.top(np.array([True, True, False, True]), size) for size in (1, 2, 4)]
         [1, 1.6666666666666667, 3]
         """
-        if not size:
-            return 0
+        return self.found(values).top(size)
+
+    def found(self, values: BoolArray | FloatArray) -> Found:
+        """Return the values in review order, to be summed up to any number of rows."""
         ranked = values[self.order]
         if ranked.dtype.kind == "f" and len(self.starts) < len(ranked):
             # Sums of floats depend on the order, in their last digits.
             block = np.zeros(len(ranked), dtype=np.intp)
             block[self.starts[1:]] = 1
             ranked = ranked[np.lexsort((ranked, np.cumsum(block)))]
+        return Found(ranked, self.starts)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What the first rows of a ranking hold, on average over the orders of indistinct rows."""
+
+    ranked: BoolArray | FloatArray
+    starts: IntArray
+
+    def top(self, size: int) -> float:
+        """Return the expected sum of the first `size` rows; a whole one as an int."""
+        if not size:
+            return 0
         cut = np.searchsorted(self.starts, size - 1, side="right") - 1
         first = int(self.starts[cut])
-        last = int(self.starts[cut + 1]) if cut + 1 < len(self.starts) else len(ranked)
+        last = int(self.starts[cut + 1]) if cut + 1 < len(self.starts) else len(self.ranked)
         if last == size:
-            return whole(ranked[:size].sum().item())
-        before, inside = ranked[:first].sum().item(), ranked[first:last].sum().item()
+            return whole(self.ranked[:size].sum().item())
+        before, inside = self.ranked[:first].sum().item(), self.ranked[first:last].sum().item()
         return expected_at_cut(before, inside, first, last - first, size)
 
 

@@ -37,10 +37,10 @@ def capture_curve(
     n, total = len(events), int(events.sum())
     lines = []
     for name, score in scores.items():
-        ranking = Ranking.of(score)
+        found_in = Ranking.of(score).found(events)
         for budget in budgets:
             reviewed = review_size(n, budget)
-            found = ranking.top(events, reviewed)
+            found = found_in.top(reviewed)
             low, high = share_interval(found, total)
             lines.append(
                 {
