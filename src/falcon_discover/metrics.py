@@ -161,11 +161,10 @@ def captured_surprise(
     """
     events, scores = _binary(fc, "fc"), _scores(score)
     _same_length(events, scores)
-    weights = np.where(events, surprise(confidence), 0.0)
     if not events.any():
         return float("nan")
-    ranking, n = Ranking.of(scores), len(events)
-    return float(ranking.top(weights, review_size(n, budget)) / ranking.top(weights, n))
+    weights = np.where(events, surprise(confidence), 0.0)
+    return Ranking.of(scores).found(weights).share(review_size(len(events), budget))
 
 
 def fc_count_at(fc: npt.ArrayLike, score: npt.ArrayLike, budget: float) -> float:

@@ -76,13 +76,7 @@ class Ranking:
 
     def found(self, values: BoolArray | FloatArray) -> Found:
         """Return the values in review order, to be summed up to any number of rows."""
-        ranked = values[self.order]
-        if ranked.dtype.kind == "f" and len(self.starts) < len(ranked):
-            # Sums of floats depend on the order, in their last digits.
-            block = np.zeros(len(ranked), dtype=np.intp)
-            block[self.starts[1:]] = 1
-            ranked = ranked[np.lexsort((ranked, np.cumsum(block)))]
-        return Found(ranked, self.starts)
+        return Found.of(values[self.order], self.starts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +85,16 @@ class Found:
 
     ranked: BoolArray | FloatArray
     starts: IntArray
+
+    @classmethod
+    def of(cls, ranked: BoolArray | FloatArray, starts: IntArray) -> Found:
+        """Take values in review order, and where blocks of indistinct rows begin in it."""
+        if ranked.dtype.kind == "f" and len(starts) < len(ranked):
+            # Sums of floats depend on the order, in their last digits.
+            block = np.zeros(len(ranked), dtype=np.intp)
+            block[starts[1:]] = 1
+            ranked = ranked[np.lexsort((ranked, np.cumsum(block)))]
+        return cls(ranked, starts)
 
     def top(self, size: int) -> float:
         """Return the expected sum of the first `size` rows; a whole one as an int."""
@@ -103,6 +107,10 @@ class Found:
             return whole(self.ranked[:size].sum().item())
         before, inside = self.ranked[:first].sum().item(), self.ranked[first:last].sum().item()
         return expected_at_cut(before, inside, first, last - first, size)
+
+    def share(self, size: int) -> float:
+        """Return that sum as a share of the whole."""
+        return float(self.top(size) / self.top(len(self.ranked)))
 
 
 def _differs(ranked: npt.NDArray[Any]) -> BoolArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ import pandas as pd
 from falcon_discover import metrics
 from falcon_discover.exceptions import check_numbers
 from falcon_discover.inference import auroc_interval, share_interval
+from falcon_discover.ordering import Found, IntArray, Ranking
 from falcon_discover.signals.state import State
 from falcon_discover.tables import BoolArray, FloatArray
 from falcon_discover.words import counted, percent
@@ -152,7 +153,7 @@ def evaluate(
         for name in rankers:
             ranked = _Ranked.by(scores(name, threshold)[rows], confidence, wrong)
             key = {"tau": threshold, "ranker": name}
-            captures += [key | _capture(ranked, threshold, budget) for budget in budgets]
+            captures += [key | line for line in _captures(ranked, threshold, budgets)]
             if threshold == tau:
                 severity += _severity(ranked, name, tau, budgets)
             rankings.append(key | _ranking(ranked, threshold))
@@ -175,14 +176,19 @@ class _Ranked:
     score: FloatArray
     confidence: FloatArray
     wrong: BoolArray
+    starts: IntArray
 
     @classmethod
     def by(cls, score: FloatArray, confidence: FloatArray, wrong: BoolArray) -> _Ranked:
-        order = metrics.review_order(score)
-        return cls(score[order], confidence[order], wrong[order])
+        ranking = Ranking.of(score)
+        order = ranking.order
+        return cls(score[order], confidence[order], wrong[order], ranking.starts)
 
     def events(self, tau: float) -> BoolArray:
         return self.wrong & (self.confidence >= tau)
+
+    def found(self, values: BoolArray | FloatArray) -> Found:
+        return Found.of(values, self.starts)
 
 
 def _severity(
@@ -193,38 +199,43 @@ def _severity(
     for higher in metrics.SEVERE_TAUS:
         if higher > tau:
             events = ranked.events(higher)
-            lines += [
-                {
-                    "ranker": ranker,
-                    "ranked_for": tau,
-                    "events_at": higher,
-                    "budget": budget,
-                    "events": int(events.sum()),
-                    "captured": metrics.fc_count_at(events, ranked.score, budget),
-                    "capture": metrics.capture_at(events, ranked.score, budget),
-                }
-                for budget in budgets
-            ]
+            total, found = int(events.sum()), ranked.found(events)
+            for budget in budgets:
+                captured = found.top(metrics.review_size(len(events), budget))
+                lines.append(
+                    {
+                        "ranker": ranker,
+                        "ranked_for": tau,
+                        "events_at": higher,
+                        "budget": budget,
+                        "events": total,
+                        "captured": captured,
+                        "capture": captured / total if total else math.nan,
+                    }
+                )
     return lines
 
 
-def _capture(ranked: _Ranked, tau: float, budget: float) -> dict[str, float]:
-    events, score = ranked.events(tau), ranked.score
-    total = int(events.sum())
-    found = metrics.fc_count_at(events, score, budget)
-    low, high = share_interval(found, total)
-    return {
-        "budget": budget,
-        "rows": len(events),
-        "reviewed": metrics.review_size(len(events), budget),
-        "eligible": int((ranked.confidence >= tau).sum()),
-        "events": total,
-        "captured": found,
-        "capture": found / total if total else math.nan,
-        "capture_low": low,
-        "capture_high": high,
-        "captured_surprise": metrics.captured_surprise(events, score, ranked.confidence, budget),
-    }
+def _captures(ranked: _Ranked, tau: float, budgets: Sequence[float]) -> Iterator[dict[str, float]]:
+    events = ranked.events(tau)
+    total, found = int(events.sum()), ranked.found(events)
+    surprising = ranked.found(np.where(events, metrics.surprise(ranked.confidence), 0.0))
+    for budget in budgets:
+        size = metrics.review_size(len(events), budget)
+        captured = found.top(size)
+        low, high = share_interval(captured, total)
+        yield {
+            "budget": budget,
+            "rows": len(events),
+            "reviewed": size,
+            "eligible": int((ranked.confidence >= tau).sum()),
+            "events": total,
+            "captured": captured,
+            "capture": captured / total if total else math.nan,
+            "capture_low": low,
+            "capture_high": high,
+            "captured_surprise": surprising.share(size) if total else math.nan,
+        }
 
 
 def _ranking(ranked: _Ranked, tau: float) -> dict[str, float]:
