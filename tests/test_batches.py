@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import betabinom, hypergeom
+from typer.testing import CliRunner
 
 from falcon_discover import DataWarning, InputError, datasets, discover
 from falcon_discover.bounds import (
@@ -18,6 +21,7 @@ from falcon_discover.bounds import (
     unread,
     upper_bound,
 )
+from falcon_discover.cli import app
 from falcon_discover.curves import missed_curve
 from falcon_discover.guarantee import GRID, missed_bound, review_budget
 from falcon_discover.metrics import review_order, review_size
@@ -199,3 +203,28 @@ def test_many_twins_are_warned_about_once_with_what_to_do():
     assert "40 of 420 labelled rows" in told[0]
     assert "remove them" in told[0]
     assert found.missed_bound(0.1).twins == 40
+
+
+def test_the_report_and_its_summary_speak_of_the_batch_that_was_asked_for(tmp_path):
+    planted = datasets.make_planted(600, random_state=0)
+    found = discover(planted.X, planted.y, planted.proba, ranker="gated_confidence", random_state=0)
+    page = found.report(tmp_path / "report", max_residual_rate=0.05, batch=300, contributions=False)
+    summary = json.loads((page.parent / "summary.json").read_text())
+    assert summary["guarantee"]["batch"] == summary["missed"]["batch"] == 300
+    assert "in the next 300 rows" in summary["guarantee"]["statement"]
+    assert "in the next 300 rows" in page.read_text(encoding="utf-8")
+    line = summary["curves"]["missed"][0]
+    assert line["rate"] < line["upper"] < line["band"]
+    assert "all budgets at once" in (page.parent / "report.md").read_text(encoding="utf-8")
+
+
+def test_the_command_line_takes_a_batch(tmp_path):
+    planted = datasets.make_planted(400, random_state=0)
+    planted.X.assign(y=planted.y, score=planted.proba).to_csv(tmp_path / "rows.csv", index=False)
+    asked = ["audit", str(tmp_path / "rows.csv"), "--target", "y", "--proba", "score"]
+    asked += ["--ranker", "gated_confidence", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, [*asked, "--max-residual-rate", "0.05", "--batch", "300"])
+    assert done.exit_code == 0, done.output
+    assert "in the next 300 rows" in done.output
+    refused = CliRunner().invoke(app, [*asked, "--batch", "0"])
+    assert refused.exit_code == 2
