@@ -104,7 +104,7 @@ class MissedBound:
             return f"their rate in the long run is at most {rate(self.upper)}"
         return (
             f"at most {self.batch_missed:,} of the {self.batch_unreviewed:,} left unread of the "
-            f"next {self.batch:,} rows are ({rate(self.upper)})"
+            f"next {self.batch:,} rows will be ({rate(self.upper)})"
         )
 
     def _budgets(self) -> str:
@@ -198,7 +198,7 @@ class ReviewBudget:
             return f"the rate is at most {rate(float(last['upper']))}"
         return (
             f"at most {int(last['batch_missed']):,} of the {int(last['batch_unreviewed']):,} left "
-            f"unread of the next {self.batch:,} are"
+            f"unread of the next {self.batch:,} will be"
         )
 
     def _why_all(self) -> str:

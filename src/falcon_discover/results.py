@@ -70,9 +70,10 @@ class Evaluation:
         if not wrong:
             high = share_interval(0, sure)[1]
             return (
-                f"{head} There is nothing to rank: with 95 % confidence fewer than "
+                f"{head} There is nothing to rank: with 95% confidence fewer than "
                 f"{percent(high) if high >= 0.01 else f'{100 * high:.2g} %'} of such "
-                f"predictions are wrong{self.assumption and f', {self.assumption}'}."
+                "predictions are wrong, for independent rows like these"
+                f"{self.assumption and f' and {self.assumption}'}."
             )
         ends = main.sort_values("budget").iloc[[0, -1]].drop_duplicates("budget")
         found = ", ".join(
