@@ -137,6 +137,18 @@ def right_missed(found: Discovery, bound: Any) -> None:
     assert bound.rate <= bound.upper <= 1
 
 
+def right_batch(found: Discovery, bound: Any) -> None:
+    assert bound.missed <= events_of(found).sum()
+    assert 0 <= bound.batch_missed <= bound.batch_unreviewed == 45
+
+
+def right_content(found: Discovery, content: Any) -> None:
+    one_number_per_row(found, content.ties)
+    # All rows differ.
+    assert content.twins == 0
+    assert content.distinct == len(found.state)
+
+
 def right_budget(found: Discovery, budget: Any) -> None:
     assert 0 <= budget.budget <= 1
     if not events_of(found).any() and not budget.all_eligible:
@@ -231,6 +243,11 @@ OF_A_FINDING: dict[str, Check] = {
     "compared": (lambda f, _: f.compared(), right_compared),
     "review_budget": (lambda f, _: f.review_budget(0.05), right_budget),
     "missed_bound": (lambda f, _: f.missed_bound(0.1), right_missed),
+    "review_budget of a batch": (lambda f, _: f.review_budget(0.05, batch=50), right_budget),
+    "missed_bound of a batch": (lambda f, _: f.missed_bound(0.1, batch=50), right_batch),
+    "missed_bound of all": (lambda f, _: f.missed_bound(0.1, simultaneous=True), right_missed),
+    "ties": (lambda f, _: f.ties, one_number_per_row),
+    "content": (lambda f, _: f.content, right_content),
     "conflict": (lambda f, _: f.conflict(), right_conflict),
     "calibration_weights": (lambda f, _: f.calibration_weights(), one_number_per_row),
     "report": (lambda f, folder: f.report(folder / "report", contributions=False), right_report),
@@ -263,6 +280,10 @@ NEED_LABELS = {
     "evaluate",
     "review_budget",
     "missed_bound",
+    "review_budget of a batch",
+    "missed_bound of a batch",
+    "missed_bound of all",
+    "content",
     "conflict",
     "calibration_weights",
     *(f"plot {n}" for n in ("capture", "guarantee", "reliability", "conflict", "signals")),

@@ -92,10 +92,12 @@ def test_budget_is_rounded_up_and_not_by_floating_point():
     assert metrics.review_size(9769, 0.20) == 1954  # by hand: 1953.8
 
 
-def test_ties_keep_their_original_order():
-    # By hand: the top half of four tied rows is the first two.
-    assert metrics.fc_count_at([1, 1, 0, 0], [0.5] * 4, 0.5) == 2
-    assert metrics.fc_count_at([0, 0, 1, 1], [0.5] * 4, 0.5) == 0
+def test_tied_rows_share_their_events():
+    # By hand: half of four tied rows hold, on average, half of their two events.
+    assert metrics.fc_count_at([1, 1, 0, 0], [0.5] * 4, 0.5) == 1
+    assert metrics.fc_count_at([0, 0, 1, 1], [0.5] * 4, 0.5) == 1
+    # One row is above the three that are tied: one of these finds two thirds of an event.
+    assert metrics.capture_at([0, 1, 1, 0], [0.9, 0.5, 0.5, 0.5], 0.5) == pytest.approx(1 / 3)
 
 
 def test_no_event_is_not_defined_rather_than_zero():

@@ -147,6 +147,7 @@ def cases():
     }
 
 
+@pytest.mark.filterwarnings("ignore:.*have a twin:falcon_discover.DataWarning")
 @pytest.mark.parametrize("case", cases())
 def test_a_users_model_comes_back_whole(case, tmp_path):
     estimator, X, y, new = cases()[case]

@@ -77,6 +77,7 @@ class Answers:
         *,
         X: Any = None,
         y: Any = None,
+        batch: int | None = None,
     ) -> ReviewBudget:
         """Return the smallest share to review so that the rest is safe.
 
@@ -86,12 +87,13 @@ class Answers:
         confidence : probability with which the statement is to hold
         X, y : labelled rows that were not given to `fit`, for an exact statement; without them
             the rows given to `fit` are used, each judged out-of-fold
+        batch : how many rows to come the statement is to speak of; without it, of the long run
 
         See Also
         --------
         Discovery.missed_bound : the reverse, for a given budget: `examine(X, y).missed_bound(0.2)`
         """
-        return self.examine(X, y).review_budget(max_residual_rate, confidence)
+        return self.examine(X, y).review_budget(max_residual_rate, confidence, batch=batch)
 
     def report(
         self,
@@ -102,6 +104,7 @@ class Answers:
         name: str = "rows",
         budget: float = PAPER.main_budget,
         max_residual_rate: float | None = None,
+        batch: int | None = None,
         contributions: bool | None = None,
     ) -> Path:
         """Write the audit as an offline HTML page, as Markdown and as JSON.
@@ -114,6 +117,7 @@ class Answers:
         name : of the data, as the report's title
         budget : share of the rows in the review list
         max_residual_rate : rate of confident errors among unread rows to find a budget for
+        batch : how many rows to come budgets are to speak of; without it, of the long run
         contributions : whether to measure what each family of signals earns, which refits the
             ranker; None measures it where that takes little
 
@@ -140,6 +144,7 @@ class Answers:
                 name=name,
                 budget=budget,
                 max_residual_rate=max_residual_rate,
+                batch=batch,
                 contributions=contributions,
                 how={"model": self.backbone_},
             )

@@ -15,7 +15,13 @@ from falcon_discover import backbones, notices
 from falcon_discover.discovery import Discovery
 from falcon_discover.estimator import FalconDiscover
 from falcon_discover.exceptions import InputError
-from falcon_discover.guarantee import HELD_OUT, MissedBound, ReviewBudget, check_share
+from falcon_discover.guarantee import (
+    HELD_OUT,
+    MissedBound,
+    ReviewBudget,
+    check_batch,
+    check_share,
+)
 from falcon_discover.metrics import review_size
 from falcon_discover.predicting import if_percent
 from falcon_discover.predictions import discover
@@ -47,6 +53,7 @@ class Question:
     identity : a column to carry into the review list
     severity : "count" or "surprise", for the ranker "auto"
     max_residual_rate : target for the rate of confident errors among rows not reviewed
+    batch : how many rows to come budgets and bounds speak of; None for the long run
     contributions : whether to measure what each signal family earns; None if it takes little
     """
 
@@ -62,6 +69,7 @@ class Question:
     ranker: str = "auto"
     severity: str = "count"
     max_residual_rate: float | None = None
+    batch: int | None = None
     contributions: bool | None = None
     seed: int = PAPER.seeds[0]
     n_jobs: int = -1
@@ -118,6 +126,7 @@ def run(data: pd.DataFrame, question: Question, *, name: str) -> Audit:
     started = time.perf_counter()
     if question.max_residual_rate is not None:
         check_share(question.max_residual_rate, "max_residual_rate")
+    check_batch(question.batch)
     review_size(len(data), question.budget)
     if question.backbone != "auto":
         backbones.candidate(question.backbone)
@@ -162,6 +171,7 @@ def _about(
         settings={key: getattr(question, key) for key in ("ranker", "severity", "seed")},
         budget=question.budget,
         max_residual_rate=question.max_residual_rate,
+        batch=question.batch,
         contributions=question.contributions,
         identity=identity,
     )

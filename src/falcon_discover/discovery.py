@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from falcon_discover.report.write import check_target, write
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import SIGNALS, State
 from falcon_discover.tables import FloatArray, Table, shown
+from falcon_discover.twins import warn_twins
 
 # Regions are found with the learned score of the rows they are found on.
 REGION_WITNESS = "learned_oof"
@@ -52,6 +53,7 @@ class Discovery(Judgements):
     own_rows : whether these are the training rows themselves
     source : what is known about these rows, in words; see `falcon_discover.guarantee`
     scored : which class a given score was the probability of; `state.p` is that of the last
+    seed : orders rows of equal suspicion, together with their content
     """
 
     table: Table
@@ -67,6 +69,7 @@ class Discovery(Judgements):
     own_rows: bool
     source: str = NEW_ROWS
     scored: int = 1
+    seed: int = 0
 
     @classmethod
     def of_training_rows(
@@ -123,6 +126,7 @@ class Discovery(Judgements):
             own_rows=True,
             source=source,
             scored=scored,
+            seed=seed,
         )._warned()
 
     def of_new_rows(
@@ -151,11 +155,13 @@ class Discovery(Judgements):
             source=NEW_ROWS,
         )._warned()
 
-    def _warned(self) -> Discovery:
+    def _warned(self) -> Self:
         for alert in self.alerts:
             notices.warn(alert)
         if self.one_sided:
             notices.warn(self.one_sided)
+        if self.codes is not None:
+            warn_twins(self.content.twins, len(self.codes))
         return self
 
     def frame(self) -> pd.DataFrame:
@@ -185,6 +191,7 @@ class Discovery(Judgements):
             budget=budget,
             index=self.index,
             risk=self.risk(),
+            ties=self.ties,
         )
 
     def risk(self) -> FloatArray | None:
@@ -213,6 +220,7 @@ class Discovery(Judgements):
         name: str = "rows",
         budget: float = PAPER.main_budget,
         max_residual_rate: float | None = None,
+        batch: int | None = None,
         contributions: bool | None = None,
         how: dict[str, Any] | None = None,
     ) -> Path:
@@ -224,6 +232,7 @@ class Discovery(Judgements):
         name : of the data, as the report's title
         budget : share of the rows in the review list
         max_residual_rate : rate of confident errors among unread rows to find a budget for
+        batch : how many rows to come budgets are to speak of; without it, of the long run
         contributions : whether to measure what each family of signals earns, which refits the
             ranker; None measures it where that takes little
         how : what else to say about where the finding comes from
@@ -239,6 +248,7 @@ class Discovery(Judgements):
             settings={"ranker": ranker_name(self.ranker)},
             budget=budget,
             max_residual_rate=max_residual_rate,
+            batch=batch,
             contributions=contributions,
         )
         return write(Report.of(self, about), Path(path))

@@ -3,27 +3,32 @@
 The rate of confident errors among rows that are *not* reviewed is bounded by the exact
 (Clopper-Pearson) bound on labelled rows that the ranker did not learn from. Budgets are tested
 in a fixed order from large to small, and testing stops at the first that fails; so the statement
-as a whole holds with the stated confidence, whichever budget it ends at.
+as a whole holds with the stated confidence, whichever budget it ends at. A bound for the next
+batch of rows instead of the long run is an exact prediction bound; see `bounds.safe_level` for why
+the fixed order holds for it too.
 
 Two facts are known without labels and shape the order. Rows below the threshold cannot be
 confident errors: reviewing all eligible rows leaves none. And a budget that leaves too few rows
 could not pass whatever their labels: such budgets are not tested.
+
+All of it takes the rows as independent draws from one population. Rows with a twin may be
+copies: bounds are then also made with one of each set of twins, and the larger one counts.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import beta
 
-from falcon_discover.exceptions import check_number
-from falcon_discover.metrics import review_order, review_size
+from falcon_discover.bounds import Unread, fewest_rows
+from falcon_discover.exceptions import InputError, check_number
+from falcon_discover.metrics import review_size
 from falcon_discover.settings import PAPER
+from falcon_discover.twins import Content
 from falcon_discover.words import percent, rate
 
 GRID_STEP = 0.02
@@ -44,21 +49,7 @@ CROSS_FITTED = (
     "the final ones learned from a few more rows, so the statement is close to exact, not exact"
 )
 KNOWN_UNSEEN = (HELD_OUT, CROSS_FITTED)
-
-
-def upper_bound(count: int, n: int, confidence: float = PAPER.interval_level) -> float:
-    """Return the exact one-sided upper bound of a rate; 0 where there is no row.
-
-    Examples
-    --------
-    >>> round(upper_bound(0, 300), 4)
-    0.0099
-    """
-    if n == 0:
-        return 0.0
-    if count >= n:
-        return 1.0
-    return float(beta.ppf(confidence, count + 1, n - count))
+ASSUMED = "for independent rows like these"
 
 
 @dataclass(frozen=True)
@@ -69,10 +60,15 @@ class MissedBound:
     ----------
     budget : the share reviewed
     rows, unreviewed, missed : labelled rows, those not reviewed, confident errors among them
-    rate, upper : their rate and its upper bound
+    rate, upper : their rate and the upper bound: in the long run, or in the batch
     confidence : of the bound
     source : which rows it was estimated on
     doubt : why it may be worthless, if so
+    twins : labelled rows with a twin; see `falcon_discover.twins`
+    simultaneous : whether the bound holds together with those of all other budgets
+    batch : how many rows to come the bound speaks of; None for the long run
+    batch_unreviewed, batch_missed : rows of the batch that are not reviewed, and the upper bound
+        on the confident errors among them
     """
 
     budget: float
@@ -84,6 +80,11 @@ class MissedBound:
     confidence: float
     source: str
     doubt: str = ""
+    twins: int = 0
+    simultaneous: bool = False
+    batch: int | None = None
+    batch_unreviewed: int | None = None
+    batch_missed: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and words."""
@@ -94,9 +95,22 @@ class MissedBound:
             f"{_doubted(self.doubt)}"
             f"Reviewing the top {percent(self.budget)} leaves {self.unreviewed:,} of "
             f"{self.rows:,} rows unread, {self.missed:,} of them confident errors "
-            f"({rate(self.rate)}); with {percent(self.confidence)} confidence the rate is at "
-            f"most {rate(self.upper)}.\nEstimated on {self.source}."
+            f"({rate(self.rate)}); with {percent(self.confidence)} confidence {self._bound()}, "
+            f"{ASSUMED} and {self._budgets()}.{_copies(self.twins)}\nEstimated on {self.source}."
         )
+
+    def _bound(self) -> str:
+        if self.batch is None:
+            return f"their rate in the long run is at most {rate(self.upper)}"
+        return (
+            f"at most {self.batch_missed:,} of the {self.batch_unreviewed:,} left unread of the "
+            f"next {self.batch:,} rows will be ({rate(self.upper)})"
+        )
+
+    def _budgets(self) -> str:
+        if self.simultaneous:
+            return "all budgets at once, also one chosen by looking"
+        return "a budget named beforehand"
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +128,8 @@ class ReviewBudget:
     source : which rows it was estimated on
     tau : confidence from which a row is eligible
     doubt : why the statement may be worthless, if so
+    twins : labelled rows with a twin; see `falcon_discover.twins`
+    batch : how many rows to come the statement speaks of; None for the long run
     """
 
     budget: float
@@ -126,6 +142,8 @@ class ReviewBudget:
     source: str
     tau: float = PAPER.tau
     doubt: str = ""
+    twins: int = 0
+    batch: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and words."""
@@ -139,6 +157,8 @@ class ReviewBudget:
             "tested": self.tested.to_dict("records"),
             "source": self.source,
             "doubt": self.doubt,
+            "twins": self.twins,
+            "batch": self.batch,
             "statement": repr(self),
         }
 
@@ -149,12 +169,12 @@ class ReviewBudget:
                 "review: none of them can be a confident error."
             )
         rows = f"Estimated on {self.rows:,} rows: {self.source}."
-        return f"{_doubted(self.doubt)}{self._statement()}\n{rows}"
+        return f"{_doubted(self.doubt)}{self._statement()}{_copies(self.twins)}\n{rows}"
 
     def _statement(self) -> str:
         target = (
             f"at most {rate(self.max_residual_rate)} of the predictions that are not reviewed "
-            "are confident errors"
+            f"are confident errors {self._where()}"
         )
         if self.all_eligible:
             share = percent(self.budget) if self.budget >= 0.01 else rate(self.budget)
@@ -166,33 +186,42 @@ class ReviewBudget:
         head = f"Review the top {percent(self.budget)}" if self.budget else "Nothing needs review"
         return (
             f"{head}: with {percent(self.confidence)} confidence "
-            f"{target}. Of {int(last['unreviewed']):,} rows left unread {int(last['missed']):,} "
-            f"were, so the rate is at most {rate(float(last['upper']))}."
+            f"{target}, {ASSUMED}. Of {int(last['unreviewed']):,} rows left unread "
+            f"{int(last['missed']):,} were, so {self._bound(last)}."
+        )
+
+    def _where(self) -> str:
+        return "in the long run" if self.batch is None else f"in the next {self.batch:,} rows"
+
+    def _bound(self, last: pd.Series) -> str:
+        if self.batch is None:
+            return f"the rate is at most {rate(float(last['upper']))}"
+        return (
+            f"at most {int(last['batch_missed']):,} of the {int(last['batch_unreviewed']):,} left "
+            f"unread of the next {self.batch:,} will be"
         )
 
     def _why_all(self) -> str:
         if len(self.tested):
             return "no smaller budget could be shown to suffice."
+        few = f"{self.rows:,} labelled rows are too few to show it for a smaller budget"
+        if self.batch is not None:
+            return f"{few}."
         needed = fewest_rows(self.max_residual_rate, self.confidence)
-        return (
-            f"{self.rows:,} labelled rows are too few to show it for a smaller budget, at least "
-            f"{needed:,} unread ones are needed."
-        )
+        return f"{few}, at least {needed:,} unread ones are needed."
 
 
 def _doubted(doubt: str) -> str:
     return f"{doubt} Until that is settled, do not rely on this:\n" if doubt else ""
 
 
-def fewest_rows(max_residual_rate: float, confidence: float) -> int:
-    """Return how many rows without an event are needed for the bound to reach a rate.
-
-    Examples
-    --------
-    >>> fewest_rows(0.01, 0.95)
-    299
-    """
-    return math.ceil(math.log(1.0 - confidence) / math.log1p(-max_residual_rate))
+def _copies(twins: int) -> str:
+    if not twins:
+        return ""
+    return (
+        f" {twins:,} of the labelled rows have a twin, with the same values and label, and may be "
+        "copies: the bound is the larger of that with all rows and that with one of each."
+    )
 
 
 def review_budget(
@@ -202,6 +231,8 @@ def review_budget(
     *,
     max_residual_rate: float,
     confidence: float = PAPER.interval_level,
+    batch: int | None = None,
+    content: Content | None = None,
     source: str = NEW_ROWS,
     tau: float = PAPER.tau,
     doubt: str = "",
@@ -213,6 +244,9 @@ def review_budget(
     events : which labelled rows are confident errors
     score : their suspicion, by a ranker that did not learn from them
     eligible : which of them could be confident errors
+    batch : how many rows to come the statement is to speak of; None for the long run
+    content : what the rows hold: it orders rows of equal score and tells twins. Without it, a cut
+        among equal scores counts the expected number, rounded up
 
     Examples
     --------
@@ -223,30 +257,26 @@ def review_budget(
     """
     check_share(max_residual_rate, "max_residual_rate")
     check_share(confidence, "confidence")
+    check_batch(batch)
     n = len(events)
-    needed = fewest_rows(max_residual_rate, confidence)
-    found = np.concatenate([[0], np.cumsum(np.asarray(events)[review_order(score)])])
+    rows = Unread.of(events, score, content)
     share = float(np.mean(eligible)) if n else 0.0
+    budgets = [budget for budget in GRID if budget < share]
+    level = confidence
+    if batch is not None:
+        level = rows.level(GRID, max_residual_rate, confidence, batch)
     tested = []
-    for budget in GRID:
-        unreviewed = n - review_size(n, budget) if budget else n
-        if unreviewed < needed or budget >= share:
+    for budget in budgets:
+        if rows.best(budget, level, batch) > max_residual_rate:
             continue
-        missed = int(found[-1] - found[n - unreviewed])
-        upper = upper_bound(missed, unreviewed, confidence)
-        passed = upper <= max_residual_rate
-        tested.append(
-            {
-                "budget": budget,
-                "unreviewed": unreviewed,
-                "missed": missed,
-                "upper": upper,
-                "passed": passed,
-            }
-        )
+        left = asdict(rows.left(budget, level, batch=batch))
+        passed = left["upper"] <= max_residual_rate
+        tested.append({"budget": budget, **left, "passed": passed})
         if not passed:
             break
     columns = ["budget", "unreviewed", "missed", "upper", "passed"]
+    if batch is not None:
+        columns[-1:] = ["batch_unreviewed", "batch_missed", "passed"]
     frame = pd.DataFrame(tested, columns=columns).astype({"passed": bool})
     passed_budgets = frame.loc[frame["passed"], "budget"]
     every = passed_budgets.empty
@@ -261,6 +291,8 @@ def review_budget(
         source,
         tau,
         doubt,
+        rows.twins,
+        batch,
     )
 
 
@@ -270,10 +302,20 @@ def missed_bound(
     *,
     budget: float,
     confidence: float = PAPER.interval_level,
+    batch: int | None = None,
+    simultaneous: bool = False,
+    content: Content | None = None,
     source: str = NEW_ROWS,
     doubt: str = "",
 ) -> MissedBound:
     """Return the upper bound on the rate of confident errors that a budget leaves behind.
+
+    Parameters
+    ----------
+    batch : how many rows to come the bound is to speak of; None for the long run
+    simultaneous : whether it is to hold together with the bounds of all other budgets, so also for
+        a budget chosen by looking at them
+    content : as in `review_budget`
 
     Examples
     --------
@@ -282,20 +324,36 @@ def missed_bound(
     0
     """
     check_share(confidence, "confidence")
-    top = review_order(score)[: review_size(len(events), budget)]
-    unreviewed = len(events) - len(top)
-    missed = int(np.asarray(events).sum() - np.asarray(events)[top].sum())
+    check_batch(batch)
+    review_size(len(events), budget)
+    rows = Unread.of(events, score, content)
+    left = rows.left(budget, confidence, batch=batch, simultaneous=simultaneous)
     return MissedBound(
         budget,
         len(events),
-        unreviewed,
-        missed,
-        missed / unreviewed if unreviewed else 0.0,
-        upper_bound(missed, unreviewed, confidence),
+        left.unreviewed,
+        left.missed,
+        left.missed / left.unreviewed if left.unreviewed else 0.0,
+        left.upper,
         confidence,
         source,
         doubt,
+        rows.twins,
+        simultaneous,
+        batch,
+        left.batch_unreviewed,
+        left.batch_missed,
     )
+
+
+def check_batch(batch: int | None) -> None:
+    """Raise if the size of a batch is not a number of rows."""
+    whole = isinstance(batch, int | np.integer) and not isinstance(batch, bool)
+    if batch is not None and not (whole and batch >= 1):
+        raise InputError(
+            f"batch is {batch!r}: give the number of rows to come, at least 1, or None for the "
+            "long run."
+        )
 
 
 def check_share(value: float, name: str) -> None:

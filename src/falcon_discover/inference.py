@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit
-from scipy.stats import binomtest, norm, rankdata
+from scipy.stats import beta, binomtest, norm, rankdata
 
 from falcon_discover.metrics import fc_auroc
 from falcon_discover.settings import PAPER
@@ -15,8 +15,11 @@ from falcon_discover.settings import PAPER
 Interval = tuple[float, float]
 
 
-def share_interval(count: int, n: int, level: float = PAPER.interval_level) -> Interval:
+def share_interval(count: float, n: int, level: float = PAPER.interval_level) -> Interval:
     """Return the exact (Clopper-Pearson) interval of a share; NaN where n is 0.
+
+    An expected count, which ties make, need not be whole: the same quantiles of the beta
+    distribution are defined for it.
 
     Examples
     --------
@@ -26,7 +29,11 @@ def share_interval(count: int, n: int, level: float = PAPER.interval_level) -> I
     """
     if n == 0:
         return math.nan, math.nan
-    interval = binomtest(count, n).proportion_ci(level, method="exact")
+    if count != int(count):
+        tail = (1 - level) / 2
+        low = beta.ppf(tail, count, n - count + 1)
+        return float(low), float(beta.ppf(1 - tail, count + 1, n - count))
+    interval = binomtest(int(count), n).proportion_ci(level, method="exact")
     return float(interval.low), float(interval.high)
 
 

@@ -27,6 +27,7 @@ from falcon_discover.guarantee import (
     review_budget,
 )
 from falcon_discover.metrics import capture_at, false_confidence
+from falcon_discover.ordering import UInt64Array, tie_keys
 from falcon_discover.plausibility import alerts
 from falcon_discover.rankers.training import TrainingRows
 from falcon_discover.regions.conflict import Conflict, conflict_grid
@@ -34,7 +35,8 @@ from falcon_discover.results import Evaluation, evaluate
 from falcon_discover.settings import PAPER
 from falcon_discover.sides import by_predicted_class, notice
 from falcon_discover.signals.state import STABILITY_SIGNALS, State
-from falcon_discover.tables import FloatArray
+from falcon_discover.tables import FloatArray, Table
+from falcon_discover.twins import Content
 
 NO_MODEL = (
     "There was no model to probe, so the stability signals "
@@ -55,6 +57,8 @@ class Judgements:
     training: TrainingRows
     source: str
     scored: int
+    table: Table
+    seed: int
 
     def suspicion(self) -> FloatArray:
         """Return the suspicion of each row; `Discovery` does it."""
@@ -84,6 +88,17 @@ class Judgements:
         if self.codes is None or self.alerts:
             return ""
         return notice(by_predicted_class(self.state, self.codes, self.classes, self.tau))
+
+    @cached_property
+    def ties(self) -> UInt64Array:
+        """What orders rows of equal suspicion: a hash of their content, mixed with the seed."""
+        return tie_keys(self.table.row_hashes(), self.seed)
+
+    @cached_property
+    def content(self) -> Content:
+        """What the labelled rows hold, as far as budgets and bounds depend on it."""
+        codes = self._labels()
+        return Content.of(self.table.row_hashes(), self.seed, codes, self.state.p)
 
     def evaluate(
         self, *, budgets: Sequence[float] = PAPER.budgets, taus: Sequence[float] = PAPER.taus
@@ -116,27 +131,50 @@ class Judgements:
         }
 
     def review_budget(
-        self, max_residual_rate: float, confidence: float = PAPER.interval_level
+        self,
+        max_residual_rate: float,
+        confidence: float = PAPER.interval_level,
+        *,
+        batch: int | None = None,
     ) -> ReviewBudget:
-        """Return the smallest review budget that leaves at most this rate of confident errors."""
+        """Return the smallest review budget that leaves at most this rate of confident errors.
+
+        With `batch` the statement speaks of so many rows to come, without it of the long run.
+        """
         return review_budget(
             self._events(),
             self.suspicion(),
             self.state.eligible(self.tau),
             max_residual_rate=max_residual_rate,
             confidence=confidence,
+            batch=batch,
+            content=self.content,
             source=self.source,
             tau=self.tau,
             doubt=" ".join(self.alerts),
         )
 
-    def missed_bound(self, budget: float, confidence: float = PAPER.interval_level) -> MissedBound:
-        """Return how many confident errors the review of a share of the rows may leave."""
+    def missed_bound(
+        self,
+        budget: float,
+        confidence: float = PAPER.interval_level,
+        *,
+        batch: int | None = None,
+        simultaneous: bool = False,
+    ) -> MissedBound:
+        """Return how many confident errors the review of a share of the rows may leave.
+
+        With `batch` the bound speaks of so many rows to come, without it of the long run. With
+        `simultaneous` it holds for all budgets at once, so also for one chosen by looking.
+        """
         return missed_bound(
             self._events(),
             self.suspicion(),
             budget=budget,
             confidence=confidence,
+            batch=batch,
+            simultaneous=simultaneous,
+            content=self.content,
             source=self.source,
             doubt=" ".join(self.alerts),
         )
@@ -190,10 +228,13 @@ class Judgements:
             assert isinstance(ranker, rankers.GatedRisk)
         return contributions(self.training.source(ranker.labels), ranker, self.tau)
 
-    def _events(self) -> npt.NDArray[np.bool_]:
+    def _labels(self) -> npt.NDArray[np.int8]:
         if self.codes is None:
             raise InputError("this needs labelled rows: give y with X.")
-        return false_confidence(self.codes, self.state.p, self.tau)
+        return self.codes
+
+    def _events(self) -> npt.NDArray[np.bool_]:
+        return false_confidence(self._labels(), self.state.p, self.tau)
 
 
 def ranker_name(ranker: Any) -> str:

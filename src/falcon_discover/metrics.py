@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy.stats import rankdata
 
 from falcon_discover.exceptions import InputError, check_number
+from falcon_discover.ordering import Ranking, UInt64Array
 from falcon_discover.settings import PAPER
 
 # Thresholds of the severe events by which a ranking made for a lower one is also judged.
@@ -90,15 +91,20 @@ def review_size(n: int, budget: float) -> int:
     return min(n, math.ceil(round(budget * n, 9)))
 
 
-def review_order(score: npt.ArrayLike) -> npt.NDArray[np.intp]:
-    """Return row positions by descending score; ties keep their original order.
+def review_order(score: npt.ArrayLike, ties: UInt64Array | None = None) -> npt.NDArray[np.intp]:
+    """Return row positions by descending score.
+
+    Parameters
+    ----------
+    ties : what orders rows of equal score, as `ordering.tie_keys` gives it; rows that are equal
+        in it too, or all without it, keep their original order
 
     Examples
     --------
     >>> review_order([0.1, 0.7, 0.7])
     array([1, 2, 0])
     """
-    return np.argsort(-_scores(score), kind="stable")
+    return Ranking.of(_scores(score), ties).order
 
 
 def gated_confidence(confidence: npt.ArrayLike, tau: float = PAPER.tau) -> FloatArray:
@@ -147,7 +153,7 @@ def captured_surprise(
 ) -> float:
     """Return the share of the events' total surprise that the top `budget` finds.
 
-    NaN where there is no event.
+    Rows of equal score count as in `fc_count_at`. NaN where there is no event.
 
     Examples
     --------
@@ -156,24 +162,28 @@ def captured_surprise(
     """
     events, scores = _binary(fc, "fc"), _scores(score)
     _same_length(events, scores)
-    weights = np.where(events, surprise(confidence), 0.0)
     if not events.any():
         return float("nan")
-    top = review_order(scores)[: review_size(len(events), budget)]
-    return float(weights[top].sum() / weights.sum())
+    weights = np.where(events, surprise(confidence), 0.0)
+    return Ranking.of(scores).found(weights).share(review_size(len(events), budget))
 
 
-def fc_count_at(fc: npt.ArrayLike, score: npt.ArrayLike, budget: float) -> int:
+def fc_count_at(fc: npt.ArrayLike, score: npt.ArrayLike, budget: float) -> float:
     """Return how many events the review of the top `budget` finds (eq:fccount_appendix).
+
+    Where the cut lies among rows of equal score it is the expected number over their random
+    orders, which may be a fraction.
 
     Examples
     --------
     >>> fc_count_at([1, 0, 1, 0], [0.9, 0.8, 0.1, 0.2], budget=0.5)
     1
+    >>> fc_count_at([1, 0, 1, 0], [0.9, 0.8, 0.8, 0.2], budget=0.5)
+    1.5
     """
     events, scores = _binary(fc, "fc"), _scores(score)
     _same_length(events, scores)
-    return int(events[review_order(scores)[: review_size(len(events), budget)]].sum())
+    return Ranking.of(scores).top(events, review_size(len(events), budget))
 
 
 def capture_at(fc: npt.ArrayLike, score: npt.ArrayLike, budget: float) -> float:

@@ -25,6 +25,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from falcon_discover.exceptions import InputError
+from falcon_discover.ordering import UInt64Array, scramble
 from falcon_discover.predicting import no_probabilities, positive_class, proba
 from falcon_discover.settings import PAPER
 from falcon_discover.tables import (
@@ -38,7 +39,6 @@ from falcon_discover.tables import (
 )
 from falcon_discover.view import TransformedView
 
-UInt64Array = npt.NDArray[np.uint64]
 Steps = tuple[tuple[str, Any], ...]
 # Mixes written at once: the block stays in the processor's cache until it is complete.
 BLOCK_CELLS = 32_768
@@ -316,7 +316,7 @@ class _Switch:
         self, rows: UInt64Array, neighbours: UInt64Array, lambdas: FloatArray, seed: int
     ) -> None:
         self.weights = np.tile(lambdas, len(rows))
-        self._pairs = _scramble(_scramble(rows + np.uint64(seed)) ^ neighbours)
+        self._pairs = scramble(scramble(rows + np.uint64(seed)) ^ neighbours)
         self._repeat = len(lambdas)
 
     def draw(self, column: int) -> npt.NDArray[np.bool_]:
@@ -325,17 +325,9 @@ class _Switch:
         The uniform number belongs to (row, neighbour, column): a larger lambda moves
         every column that a smaller one moved.
         """
-        bits = _scramble(self._pairs + _scramble(np.array([column], np.uint64)))
+        bits = scramble(self._pairs + scramble(np.array([column], np.uint64)))
         uniform = (bits >> np.uint64(11)).astype(np.float64) / 2.0**53
         return self.weights > np.repeat(uniform, self._repeat)
-
-
-def _scramble(values: UInt64Array) -> UInt64Array:
-    """Return the splitmix64 finaliser of each value: close inputs, unrelated outputs."""
-    z = values + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
 
 
 def neighbour_rows(encoded: Any, positions: IntArray) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from falcon_discover.guarantee import upper_bound
+from falcon_discover.bounds import upper_bound
 from falcon_discover.inference import auroc_interval
 from falcon_discover.metrics import fc_auroc
 from falcon_discover.signals.state import State

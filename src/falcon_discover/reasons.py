@@ -34,6 +34,7 @@ def review_list(
     budget: float,
     index: pd.Index,
     risk: FloatArray | None = None,
+    ties: npt.NDArray[np.uint64] | None = None,
 ) -> pd.DataFrame:
     """Return the top `budget` of the rows, most suspicious first.
 
@@ -41,8 +42,9 @@ def review_list(
     ----------
     region, region_id : the region each row is in, in words and by number
     risk : the probability that each row is a confident error, where the ranker knows it
+    ties : what orders rows of equal suspicion; without it, their position
     """
-    top = review_order(suspicion)[: review_size(len(state), budget)]
+    top = review_order(suspicion, ties)[: review_size(len(state), budget)]
     chosen = state.take(top)
     signals = pd.concat([chosen.signals, chosen.evidence], axis=1)
     reasons = [_reason(row, tau) for row in signals.to_dict("records")]

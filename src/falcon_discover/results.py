@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,11 @@ import pandas as pd
 from falcon_discover import metrics
 from falcon_discover.exceptions import check_numbers
 from falcon_discover.inference import auroc_interval, share_interval
+from falcon_discover.ordering import Found, IntArray, Ranking
 from falcon_discover.sides import Sides
 from falcon_discover.signals.state import State
 from falcon_discover.tables import BoolArray, FloatArray
-from falcon_discover.words import percent
+from falcon_discover.words import counted, percent
 
 Scores = Callable[[str, float], FloatArray]
 
@@ -74,13 +75,14 @@ class Evaluation:
         if not wrong:
             high = share_interval(0, sure)[1]
             return (
-                f"{head} There is nothing to rank: with 95 % confidence fewer than "
+                f"{head} There is nothing to rank: with 95% confidence fewer than "
                 f"{percent(high) if high >= 0.01 else f'{100 * high:.2g} %'} of such "
-                f"predictions are wrong{self.assumption and f', {self.assumption}'}."
+                "predictions are wrong, for independent rows like these"
+                f"{self.assumption and f' and {self.assumption}'}."
             )
         ends = main.sort_values("budget").iloc[[0, -1]].drop_duplicates("budget")
         found = ", ".join(
-            f"the top {percent(row.budget)} {'finds ' if i == 0 else ''}{int(row.captured)}"
+            f"the top {percent(row.budget)} {'finds ' if i == 0 else ''}{counted(row.captured)}"
             + (" of them" if i == 0 else "")
             for i, row in enumerate(ends.itertuples())
         )
@@ -161,12 +163,16 @@ def evaluate(
     must = "give confidences between 0.5 and 1"
     check_numbers("taus", taus, lambda level: 0.5 <= level <= 1, must, at_least=0)
     taus = sorted({*taus, tau})
+    # Rows in an order of their own, so that not even a last digit depends on that of the file.
+    wrong = state.decision != codes
+    rows = np.lexsort((wrong, state.confidence))
+    confidence, wrong = state.confidence[rows], wrong[rows]
     captures, rankings, severity = [], [], []
     for threshold in taus:
         for name in rankers:
-            ranked = _Ranked.by(scores(name, threshold), state, codes)
+            ranked = _Ranked.by(scores(name, threshold)[rows], confidence, wrong)
             key = {"tau": threshold, "ranker": name}
-            captures += [key | _capture(ranked, threshold, budget) for budget in budgets]
+            captures += [key | line for line in _captures(ranked, threshold, budgets)]
             if threshold == tau:
                 severity += _severity(ranked, name, tau, budgets)
             rankings.append(key | _ranking(ranked, threshold))
@@ -191,14 +197,19 @@ class _Ranked:
     score: FloatArray
     confidence: FloatArray
     wrong: BoolArray
+    starts: IntArray
 
     @classmethod
-    def by(cls, score: FloatArray, state: State, codes: npt.NDArray[np.int8]) -> _Ranked:
-        order = metrics.review_order(score)
-        return cls(score[order], state.confidence[order], (state.decision != codes)[order])
+    def by(cls, score: FloatArray, confidence: FloatArray, wrong: BoolArray) -> _Ranked:
+        ranking = Ranking.of(score)
+        order = ranking.order
+        return cls(score[order], confidence[order], wrong[order], ranking.starts)
 
     def events(self, tau: float) -> BoolArray:
         return self.wrong & (self.confidence >= tau)
+
+    def found(self, values: BoolArray | FloatArray) -> Found:
+        return Found.of(values, self.starts)
 
 
 def _severity(
@@ -209,38 +220,43 @@ def _severity(
     for higher in metrics.SEVERE_TAUS:
         if higher > tau:
             events = ranked.events(higher)
-            lines += [
-                {
-                    "ranker": ranker,
-                    "ranked_for": tau,
-                    "events_at": higher,
-                    "budget": budget,
-                    "events": int(events.sum()),
-                    "captured": metrics.fc_count_at(events, ranked.score, budget),
-                    "capture": metrics.capture_at(events, ranked.score, budget),
-                }
-                for budget in budgets
-            ]
+            total, found = int(events.sum()), ranked.found(events)
+            for budget in budgets:
+                captured = found.top(metrics.review_size(len(events), budget))
+                lines.append(
+                    {
+                        "ranker": ranker,
+                        "ranked_for": tau,
+                        "events_at": higher,
+                        "budget": budget,
+                        "events": total,
+                        "captured": captured,
+                        "capture": captured / total if total else math.nan,
+                    }
+                )
     return lines
 
 
-def _capture(ranked: _Ranked, tau: float, budget: float) -> dict[str, float]:
-    events, score = ranked.events(tau), ranked.score
-    total = int(events.sum())
-    found = metrics.fc_count_at(events, score, budget)
-    low, high = share_interval(found, total)
-    return {
-        "budget": budget,
-        "rows": len(events),
-        "reviewed": metrics.review_size(len(events), budget),
-        "eligible": int((ranked.confidence >= tau).sum()),
-        "events": total,
-        "captured": found,
-        "capture": found / total if total else math.nan,
-        "capture_low": low,
-        "capture_high": high,
-        "captured_surprise": metrics.captured_surprise(events, score, ranked.confidence, budget),
-    }
+def _captures(ranked: _Ranked, tau: float, budgets: Sequence[float]) -> Iterator[dict[str, float]]:
+    events = ranked.events(tau)
+    total, found = int(events.sum()), ranked.found(events)
+    surprising = ranked.found(np.where(events, metrics.surprise(ranked.confidence), 0.0))
+    for budget in budgets:
+        size = metrics.review_size(len(events), budget)
+        captured = found.top(size)
+        low, high = share_interval(captured, total)
+        yield {
+            "budget": budget,
+            "rows": len(events),
+            "reviewed": size,
+            "eligible": int((ranked.confidence >= tau).sum()),
+            "events": total,
+            "captured": captured,
+            "capture": captured / total if total else math.nan,
+            "capture_low": low,
+            "capture_high": high,
+            "captured_surprise": surprising.share(size) if total else math.nan,
+        }
 
 
 def _ranking(ranked: _Ranked, tau: float) -> dict[str, float]:

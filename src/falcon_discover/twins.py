@@ -7,10 +7,16 @@ twins, and the more cautious of the two counts: it holds in either case.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
-from falcon_discover.tables import IntArray
+from falcon_discover import notices
+from falcon_discover.ordering import FloatArray, IntArray, UInt64Array, tie_keys
+
+# Share of labelled rows with a twin from which a warning says so.
+MANY = 0.01
 
 
 def twin_sets(hashes: npt.NDArray[np.uint64], codes: npt.ArrayLike) -> IntArray:
@@ -56,3 +62,49 @@ def one_of_each(sets: IntArray, key: npt.ArrayLike) -> IntArray:
     order = np.lexsort((np.asarray(key), sets))
     first = np.append(True, np.diff(sets[order]) != 0)[: len(order)]
     return np.sort(order[first])
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """What labelled rows hold, as far as their order and bounds depend on it.
+
+    Attributes
+    ----------
+    ties : orders rows of equal score
+    sets : the number of each row's set of twins
+    p : their scores by the model, by which one of a set stands for it
+    distinct : how many rows differ in their values, labels aside
+    """
+
+    ties: UInt64Array
+    sets: IntArray
+    p: FloatArray
+    distinct: int
+
+    @classmethod
+    def of(cls, hashes: UInt64Array, seed: int, codes: npt.ArrayLike, p: FloatArray) -> Content:
+        """Return the content of rows, by the hashes of their values and their labels."""
+        sets = twin_sets(hashes, codes)
+        return cls(tie_keys(hashes, seed), sets, p, len(np.unique(hashes)))
+
+    @property
+    def twins(self) -> int:
+        """How many rows have a twin."""
+        return rows_with_twins(self.sets)
+
+    def one_of_each(self, score: FloatArray) -> IntArray:
+        """Return the positions of one row of each set, by `p` and then by the score."""
+        place = np.empty(len(score), dtype=np.intp)
+        place[np.lexsort((score, self.p))] = np.arange(len(score))
+        return one_of_each(self.sets, place)
+
+
+def warn_twins(twins: int, rows: int) -> None:
+    """Warn where many labelled rows have a twin: bounds and tests rest on independent rows."""
+    if twins > MANY * rows:
+        notices.warn(
+            f"{twins:,} of {rows:,} labelled rows have a twin, with the same values and label. "
+            "Copies are no new evidence: budgets and bounds are also made with one of each, and "
+            "the more cautious one counts; all other figures count every row. If these are copies, "
+            "remove them (drop_duplicates on features and label) and audit again."
+        )

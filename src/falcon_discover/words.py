@@ -32,7 +32,7 @@ def rate(share: float) -> str:
 
 
 def amount(count: float) -> str:
-    """Return a count that may be an expected one.
+    """Return a count that may be an expected one, for a table.
 
     Examples
     --------
@@ -40,6 +40,19 @@ def amount(count: float) -> str:
     ('1,204', '110.9')
     """
     return f"{count:,.1f}".removesuffix(".0")
+
+
+def counted(value: float) -> str:
+    """Return a count that may be an expected one, for a sentence.
+
+    Examples
+    --------
+    >>> counted(12), counted(12.4), counted(1234.0), counted(0.3)
+    ('12', 'about 12', '1,234', 'about 0.3')
+    """
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"about {value:,.0f}" if value >= 9.95 else f"about {value:.1f}"
 
 
 def odds(risk: float) -> str:

@@ -11,7 +11,8 @@ import pandas as pd
 from falcon_discover.bench.beyond import Beyond, Scored
 from falcon_discover.guarantee import review_budget
 from falcon_discover.inference import share_interval
-from falcon_discover.metrics import review_order, review_size
+from falcon_discover.metrics import review_size
+from falcon_discover.ordering import Ranking
 from falcon_discover.settings import PAPER
 
 SPLITS = 500
@@ -77,9 +78,9 @@ def _outcomes(
 
 def _residual(events: Any, score: Any, eligible: Any, found: Any) -> float:
     size = int(eligible.sum()) if found.all_eligible else review_size(len(events), found.budget)
-    order = review_order(score)
-    left = order[size:]
-    return float(events[left].mean()) if len(left) else 0.0
+    left = len(events) - size
+    missed = int(events.sum()) - Ranking.of(score).top(events, size)
+    return missed / left if left else 0.0
 
 
 def _summary(frame: pd.DataFrame) -> dict[str, Any]:

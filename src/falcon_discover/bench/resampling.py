@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import hypergeom
 
-from falcon_discover.metrics import review_order, review_size
+from falcon_discover.metrics import review_size
+from falcon_discover.ordering import expected_at_cut
 from falcon_discover.settings import PAPER
 
 FloatArray = npt.NDArray[np.float64]
@@ -26,7 +27,8 @@ def capture_resamples(
     """Return Capture@budget of several rankers on the same resampled rows.
 
     A resample draws n rows with replacement. The ranking of drawn rows is that of the originals,
-    so each ranker is sorted once and a resample only counts how often each row was drawn.
+    so each ranker is sorted once and a resample only counts how often each score was drawn. Rows
+    of equal score count as in `metrics.fc_count_at`.
 
     Returns
     -------
@@ -34,7 +36,8 @@ def capture_resamples(
     """
     n = len(events)
     size = review_size(n, budget)
-    orders = [review_order(score) for score in scores]
+    # Rows with the same score form a group; the most suspicious group comes first.
+    groups = [np.unique(-score, return_inverse=True)[1].ravel() for score in scores]
     rng = np.random.default_rng(seed)
     out = np.full((resamples, len(scores)), np.nan)
     for b in range(resamples):
@@ -42,11 +45,15 @@ def capture_resamples(
         total = int(drawn[events].sum())
         if not total:
             continue
-        for i, order in enumerate(orders):
-            counts = drawn[order]
-            before = np.cumsum(counts) - counts
-            reviewed = np.clip(size - before, 0, counts)
-            out[b, i] = reviewed[events[order]].sum() / total
+        for i, group in enumerate(groups):
+            counts = np.bincount(group, drawn)
+            hits = np.bincount(group, drawn * events)
+            rows = np.cumsum(counts)
+            cut = int(np.searchsorted(rows, size))
+            before = float(hits[:cut].sum())
+            first = int(rows[cut - 1]) if cut else 0
+            found = expected_at_cut(before, float(hits[cut]), first, int(counts[cut]), size)
+            out[b, i] = found / total
     return out
 
 

@@ -28,6 +28,10 @@ ResidualRate = Annotated[
     float | None,
     typer.Option(help="Highest rate of confident errors among rows not reviewed: asks how much."),
 ]
+Batch = Annotated[
+    int | None,
+    typer.Option(min=1, help="Rows to come that budgets speak of; without it, of the long run."),
+]
 Earned = Annotated[
     bool | None,
     typer.Option(
@@ -101,6 +105,7 @@ def audit(
     ranker: RankerName = "auto",
     severity: Severity = "count",
     max_residual_rate: ResidualRate = None,
+    batch: Batch = None,
     contributions: Earned = None,
     save: Saved = None,
     seed: Seed = PAPER.seeds[0],
@@ -149,6 +154,7 @@ def audit(
         ranker=ranker,
         severity=severity,
         max_residual_rate=max_residual_rate,
+        batch=batch,
         contributions=contributions,
         seed=seed,
         n_jobs=jobs,

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.stats import hypergeom
 
-from falcon_discover.guarantee import upper_bound
+from falcon_discover.bounds import BUDGETS, Unread
 from falcon_discover.inference import share_interval
-from falcon_discover.metrics import review_order, review_size
+from falcon_discover.metrics import review_size
+from falcon_discover.ordering import Ranking
 from falcon_discover.settings import PAPER
 from falcon_discover.tables import BoolArray, FloatArray
-
-# Fine where reviews are planned, coarse beyond.
-BUDGETS = tuple(
-    round(step / 1000, 3) for step in (*range(5, 50, 5), *range(50, 300, 10), *range(300, 1001, 25))
-)
+from falcon_discover.twins import Content
 
 
 def capture_curve(
@@ -41,18 +37,19 @@ def capture_curve(
     n, total = len(events), int(events.sum())
     lines = []
     for name, score in scores.items():
-        found = _found(events, score)
+        found_in = Ranking.of(score).found(events)
         for budget in budgets:
             reviewed = review_size(n, budget)
-            low, high = share_interval(int(found[reviewed]), total)
+            found = found_in.top(reviewed)
+            low, high = share_interval(found, total)
             lines.append(
                 {
                     "ranker": name,
                     "budget": budget,
                     "reviewed": reviewed,
                     "events": total,
-                    "captured": int(found[reviewed]),
-                    "capture": found[reviewed] / total if total else np.nan,
+                    "captured": found,
+                    "capture": found / total if total else np.nan,
                     "low": low,
                     "high": high,
                 }
@@ -92,36 +89,42 @@ def missed_curve(
     score: FloatArray,
     budgets: Sequence[float] = BUDGETS,
     confidence: float = PAPER.interval_level,
+    *,
+    simultaneous: bool = False,
+    content: Content | None = None,
 ) -> pd.DataFrame:
-    """Return the rate of events among unread rows by budget, and its exact upper bound.
+    """Return the rate of events among unread rows by budget, and its upper bound.
 
-    Each bound holds by itself; for a budget chosen by looking at them see `review_budget`.
+    Each `upper` holds by itself, for a budget named beforehand.
+
+    Parameters
+    ----------
+    simultaneous : adds `band`, bounds that hold for all budgets at once: whatever budget is read
+        off it, the statement holds
+    content : what the rows hold, as in `guarantee.review_budget`
 
     Examples
     --------
     >>> events = np.arange(1_000) < 10
-    >>> missed_curve(events, events.astype(float), [0.01])[["unreviewed", "missed"]].values.tolist()
+    >>> curve = missed_curve(events, events.astype(float), [0.01], simultaneous=True)
+    >>> curve[["unreviewed", "missed"]].values.tolist()
     [[990, 0]]
+    >>> bool((curve["band"] > curve["upper"]).all())
+    True
     """
-    n = len(events)
-    found = _found(events, score)
+    rows = Unread.of(events, score, content)
     lines = []
     for budget in budgets:
-        reviewed = review_size(n, budget)
-        unreviewed, missed = n - reviewed, int(found[-1] - found[reviewed])
-        lines.append(
-            {
-                "budget": budget,
-                "reviewed": reviewed,
-                "unreviewed": unreviewed,
-                "missed": missed,
-                "rate": missed / unreviewed if unreviewed else 0.0,
-                "upper": upper_bound(missed, unreviewed, confidence),
-            }
-        )
+        left = rows.left(budget, confidence)
+        line = {
+            "budget": budget,
+            "reviewed": len(rows) - left.unreviewed,
+            "unreviewed": left.unreviewed,
+            "missed": left.missed,
+            "rate": left.missed / left.unreviewed if left.unreviewed else 0.0,
+            "upper": left.upper,
+        }
+        if simultaneous:
+            line["band"] = rows.left(budget, confidence, simultaneous=True).upper
+        lines.append(line)
     return pd.DataFrame(lines)
-
-
-def _found(events: BoolArray, score: FloatArray) -> npt.NDArray[np.intp]:
-    """Return how many events the first 0, 1, 2 ... rows of the ranking hold."""
-    return np.concatenate([[0], np.cumsum(np.asarray(events)[review_order(score)])])

@@ -28,6 +28,7 @@ from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.results import Evaluation
 from falcon_discover.signals.state import State
 from falcon_discover.tables import BoolArray, FloatArray, Table
+from falcon_discover.twins import Content
 
 FIGURES = ("rows", "eligible", "events", "rate", "low", "high", "lift", "expected")
 
@@ -61,6 +62,8 @@ class Finding(Protocol):
     def one_sided(self) -> str: ...  # noqa: D102
     @property
     def scored(self) -> int: ...  # noqa: D102
+    @property
+    def content(self) -> Content: ...  # noqa: D102
 
     def suspicion(self) -> FloatArray:
         """Return the suspicion of each row."""
@@ -80,10 +83,10 @@ class Finding(Protocol):
     def evaluate(self) -> Evaluation:
         """Return how well rankers find the confident errors."""
 
-    def review_budget(self, max_residual_rate: float) -> ReviewBudget:
+    def review_budget(self, max_residual_rate: float, *, batch: int | None = None) -> ReviewBudget:
         """Return how much review is enough."""
 
-    def missed_bound(self, budget: float) -> MissedBound:
+    def missed_bound(self, budget: float, *, batch: int | None = None) -> MissedBound:
         """Return what a budget may miss."""
 
     def conflict(self) -> Conflict:
@@ -127,8 +130,10 @@ class Curves:
         return random_band(len(events), int(events.sum()))
 
     def missed(self) -> pd.DataFrame:
-        """Return the rate of confident errors left unread by budget."""
-        return missed_curve(self.events, self.found.suspicion())
+        """Return the rate of confident errors left unread by budget, with a band for all."""
+        return missed_curve(
+            self.events, self.found.suspicion(), simultaneous=True, content=self.found.content
+        )
 
     def reliability(self) -> pd.DataFrame:
         """Return the share of right predictions by confidence."""

@@ -90,7 +90,7 @@ class BareDiscovery(Discovery):
     """The finding on new rows by the model's own confidence alone."""
 
     @classmethod
-    def empty(cls, classes: npt.NDArray[Any], tau: float) -> BareDiscovery:
+    def empty(cls, classes: npt.NDArray[Any], tau: float, seed: int = 0) -> BareDiscovery:
         """Return the finding on the rows of the fit, of which none is left."""
         state = State.from_scores(np.empty(0))
         state = replace(state, evidence=pd.DataFrame({"nearest_distance": np.empty(0)}))
@@ -99,7 +99,8 @@ class BareDiscovery(Discovery):
         index = pd.RangeIndex(0)
         table = Table(None, pd.DataFrame(), {}, index)
         regions = NoRegions.empty()
-        return cls(table, state, codes, index, classes, tau, RANKER, regions, state.p, rows, True)
+        found = cls(table, state, codes, index, classes, tau, RANKER, regions, state.p, rows, True)
+        return replace(found, seed=seed)
 
     def of_new_rows(
         self, table: Table, state: State, codes: npt.NDArray[np.int8] | None
@@ -115,7 +116,7 @@ class BareDiscovery(Discovery):
             regions=regions,
             learned=np.full(len(state), np.nan),
             own_rows=False,
-        )
+        )._warned()
 
     @property
     def plot(self) -> Plots:

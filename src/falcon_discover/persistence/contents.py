@@ -88,6 +88,7 @@ def stored(falcon: Any, keep: Keep) -> tuple[dict[str, Any], Parts, list[str]]:
     }
     if keep == "none":
         manifest["ranker"] = RANKER
+        manifest["seed"] = int(falcon.discovery_.seed)
     else:
         _store_rows(falcon, keep, content, manifest, parts)
     parts[OBJECTS], strange = objects.dumped(native.taken_out(content, parts))
@@ -121,7 +122,9 @@ def restored(archive: Archive, trusted: Collection[str]) -> tuple[dict[str, Any]
         if content["feature_names"] is not None:
             attributes["feature_names_in_"] = content["feature_names"]
         if manifest["reference"]["kept"] == "none":
-            found: Discovery = BareDiscovery.empty(classes, manifest["tau"])
+            found: Discovery = BareDiscovery.empty(
+                classes, manifest["tau"], manifest.get("seed", 0)
+            )
             attributes["_measure"] = BareMeasure()
             attributes["_reference"] = BareReference(view, asked)
         else:
@@ -359,6 +362,7 @@ def _discovery(content: dict[str, Any], archive: Archive) -> Discovery:
         source=GIVEN_SCORES
         if isinstance(content["parameters"]["estimator"], FrozenEstimator)
         else CROSS_FITTED,
+        seed=manifest["measure"]["seed"],
     )
 
 

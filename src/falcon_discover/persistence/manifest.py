@@ -48,6 +48,9 @@ def read(text: bytes, name: str) -> dict[str, Any]:
     _check_each(manifest["parts"], _is_map, "parts.", name)
     for part, listed in manifest["parts"].items():
         _check(listed, PART_FIELDS, f"parts.{part}.", name)
+    if "seed" in manifest:
+        # Of an audit without rows; those of schema 2 that 0.1.0 saved have none.
+        _check(manifest, {"seed": MEASURE_FIELDS["seed"]}, "", name)
     needed = [OBJECTS]
     if about["kept"] != "none":
         _check(about, ROWS_FIELDS, "reference.", name)

@@ -49,7 +49,7 @@ class Plots:
         return capture_plot(self._curves.capture(), self._curves.random_band(), axes)
 
     def guarantee(self, budget: float | None = PAPER.main_budget, axes: Any = None) -> Any:
-        """Draw the rate of confident errors that a budget leaves unread, with its bound."""
+        """Draw the rate of confident errors that budgets leave unread, with a band for all."""
         return guarantee_plot(self._curves.missed(), budget, axes)
 
     def reliability(self, axes: Any = None) -> Any:

@@ -59,19 +59,21 @@ def capture_plot(capture: pd.DataFrame, band: pd.DataFrame, axes: Any = None) ->
 
 
 def guarantee_plot(missed: pd.DataFrame, budget: float | None = None, axes: Any = None) -> Any:
-    """Draw the rate of confident errors left unread, with its upper bound; return the axes.
+    """Draw the rate of confident errors left unread, with its upper band; return the axes.
+
+    The band holds for all budgets at once, so a budget may be read off it.
 
     Parameters
     ----------
-    missed : as `curves.missed_curve` returns it
+    missed : as `curves.missed_curve` returns it with `simultaneous=True`
     budget : a budget to mark
     """
     if axes is None:
         _, axes = canvas(layout="constrained")
     shown = missed[missed["unreviewed"] > 0]
     axes.plot(
-        shown["budget"], shown["upper"], "--", color=EVENT_COLOUR, marker="v", markevery=6,
-        markersize=4, label="95 % upper bound",
+        shown["budget"], shown["band"], "--", color=EVENT_COLOUR, marker="v", markevery=6,
+        markersize=4, label="95% upper band, any budget",
     )  # fmt: skip
     axes.plot(
         shown["budget"], shown["rate"], "-", color="black", marker="o", markevery=6,
@@ -80,7 +82,7 @@ def guarantee_plot(missed: pd.DataFrame, budget: float | None = None, axes: Any 
     if budget is not None:
         axes.axvline(budget, color=MUTED_COLOUR, linestyle=":", label=f"budget {budget:.0%}")
     # Beyond the last budgets hardly a row is left, and no bound means anything.
-    top = 1.1 * float(shown["upper"].iloc[0]) if len(shown) else 1.0
+    top = 1.1 * float(shown["band"].iloc[0]) if len(shown) else 1.0
     axes.set(
         xlabel="share of the rows reviewed", ylabel="confident errors among unread rows",
         xlim=(0, 1), ylim=(0, top),

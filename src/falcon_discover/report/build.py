@@ -57,6 +57,7 @@ class About:
     settings : those of the audit
     budget : share of the rows in the review list
     max_residual_rate : target of the guarantee, or None for what the budget may miss
+    batch : how many rows to come both speak of; None for the long run
     contributions : whether to measure what each signal family earns; None if it takes little
     identity : what identifies a row beside its number
     """
@@ -68,6 +69,7 @@ class About:
     settings: dict[str, Any] = field(default_factory=dict)
     budget: float = PAPER.main_budget
     max_residual_rate: float | None = None
+    batch: int | None = None
     contributions: bool | None = None
     identity: pd.Series | None = None
 
@@ -106,9 +108,9 @@ class Report:
             evaluation = missed = guarantee = None
             if found.codes is not None:
                 evaluation = found.evaluate()
-                missed = found.missed_bound(about.budget)
+                missed = found.missed_bound(about.budget, batch=about.batch)
                 if about.max_residual_rate is not None:
-                    guarantee = found.review_budget(about.max_residual_rate)
+                    guarantee = found.review_budget(about.max_residual_rate, batch=about.batch)
             parts, left_out = _parts(found, about)
         progress.step("report: rows")
         rows = page_rows(found, plain, about.identity)

@@ -56,11 +56,11 @@ def capture_chart(capture: list[Record], band: list[Record], budget: float, word
 
 
 def missed_chart(missed: list[Record], budget: float, words: str) -> Markup:
-    """Draw the rate of confident errors among unread rows, and its upper bound."""
+    """Draw the rate of confident errors among unread rows, and the upper band of all budgets."""
     shown = [m for m in missed if m["unreviewed"] > 0]
     # With hardly a row left no bound means anything: the scale follows the first budgets.
-    top = max(1e-9, 1.15 * max(m["upper"] for m in shown if m["budget"] <= 0.5))
-    shown = [m for m in shown if m["upper"] <= top]
+    top = max(1e-9, 1.15 * max(m["band"] for m in shown if m["budget"] <= 0.5))
+    shown = [m for m in shown if m["band"] <= top]
     board = Board((0, 1), (0, top), left=62)
     board.axes(
         "share of the rows reviewed", "wrong among unread rows",
@@ -68,7 +68,7 @@ def missed_chart(missed: list[Record], budget: float, words: str) -> Markup:
         y_words=lambda v: rate(v) if v else "0 %",
     )  # fmt: skip
     board.line([(budget, 0), (budget, top)], "rule")
-    for key, kind, shape in (("upper", "c0 dashed", "down"), ("rate", "c1 plain", "circle")):
+    for key, kind, shape in (("band", "c0 dashed", "down"), ("rate", "c1 plain", "circle")):
         board.line([(m["budget"], m[key]) for m in shown], kind)
         for m in shown[::MARK_EVERY]:
             board.mark(
@@ -77,7 +77,7 @@ def missed_chart(missed: list[Record], budget: float, words: str) -> Markup:
             )  # fmt: skip
     board.legend(
         [
-            ("95 % upper bound", "c0 dashed", "down"),
+            ("95% upper band, any budget", "c0 dashed", "down"),
             ("observed", "c1 plain", "circle"),
             ("the review list", "rule", ""),
         ],

@@ -20,14 +20,16 @@ def undefined(value: Any) -> bool:
 
 
 def count(value: Any) -> str:
-    """Return a whole number.
+    """Return a whole number, or an expected one with one decimal.
 
     Examples
     --------
-    >>> count(9769), count(None)
-    ('9,769', 'not defined')
+    >>> count(9769), count(12.4), count(None)
+    ('9,769', '12.4', 'not defined')
     """
-    return UNDEFINED if undefined(value) else f"{int(value):,}"
+    if undefined(value):
+        return UNDEFINED
+    return f"{int(value):,}" if value == int(value) else f"{value:,.1f}"
 
 
 def amount(value: Any) -> str:

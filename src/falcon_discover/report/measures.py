@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from falcon_discover.curves.recalibration import CAUTIOUS
+from falcon_discover.guarantee import ASSUMED
 from falcon_discover.plots.style import ranker_name
 from falcon_discover.report.charts import (
     capture_chart,
@@ -26,7 +27,7 @@ from falcon_discover.report.format import (
 )
 from falcon_discover.report.page import Figure, Grid, Section, Summary, column, lines, thinned
 from falcon_discover.report.sections import own_captures, score_words
-from falcon_discover.words import percent, rate
+from falcon_discover.words import counted, percent, rate
 
 MEASURES = {"nll": "log loss", "brier": "Brier score", "ece": "ECE",
             "errors_at_coverage": "errors at equal coverage"}  # fmt: skip
@@ -47,7 +48,7 @@ def budget_section(summary: Summary) -> Section:
     names = list(dict.fromkeys(c["ranker"] for c in main))
     words = "; ".join(
         f"the top {percent(c['budget'])} by {ranker_name(evaluation['ranker'])} finds "
-        f"{count(c['captured'])} of {count(c['events'])}"
+        f"{counted(c['captured'])} of {count(c['events'])}"
         for c in own_captures(summary)
     )
     words = f"{words[0].upper()}{words[1:]}. Random review finds a share equal to the budget."
@@ -81,8 +82,9 @@ def _missed(summary: Summary) -> Figure:
     missed = summary["missed"]
     words = (
         f"Reading the top {percent(missed['budget'])} leaves {rate(missed['rate'])} wrong among "
-        f"the rest, at most {rate(missed['upper'])} with 95 % confidence. Each bound holds by "
-        "itself, not all at once."
+        "the rest. The upper band holds for all budgets at once with 95% confidence, in the long "
+        f"run and {ASSUMED}: a budget may be read off it. For one named beforehand the bound is "
+        "lower."
     )
     shown = thinned(curve)
     grid = Grid.of(
@@ -92,7 +94,10 @@ def _missed(summary: Summary) -> Figure:
             "rows left": column(shown, count, "unreviewed"),
             "confident errors left": column(shown, count, "missed"),
             "rate": column(shown, lambda v: share(v, 3), "rate"),
-            "95 % upper bound": column(shown, lambda v: share(v, 3), "upper"),
+            "upper bound, this budget named beforehand": column(
+                shown, lambda v: share(v, 3), "upper"
+            ),
+            "upper band, any budget": column(shown, lambda v: share(v, 3), "band"),
         },
     )
     chart = missed_chart(curve, budget, words)
@@ -315,7 +320,9 @@ def limits_section(summary: Summary) -> Section:
             "little by themselves. Read the intervals."
         )
     points += [
-        "It speaks of rows like these. When the population, the features or the meaning of the "
+        "It speaks of rows like these, each drawn independently: not of copies, nor of many rows "
+        "of one person or device, which tell less than their number says.",
+        "When the population, the features or the meaning of the "
         "label drift, rates and bounds no longer hold: audit again on fresh rows.",
         "A label that is itself wrong counts as an error of the model. Part of what a review "
         "finds is usually errors of the labels.",

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from falcon_discover.mixing import Probe, UInt64Array
+from falcon_discover.mixing import Probe
 from falcon_discover.neighbours import LabelledIndex
 from falcon_discover.opinions import Opinions
+from falcon_discover.ordering import UInt64Array
 from falcon_discover.signals.support import Support
 from falcon_discover.tables import FloatArray, Kind, Table, kinds_of
 from falcon_discover.view import TransformedView
