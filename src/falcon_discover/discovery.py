@@ -191,6 +191,7 @@ class Discovery(Judgements):
             budget=budget,
             index=self.index,
             risk=self.risk(),
+            interval=self.risk_interval(),
             ties=self.ties,
         )
 

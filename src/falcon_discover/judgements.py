@@ -68,6 +68,10 @@ class Judgements:
         """Return the suspicion of each row by any ranker; `Discovery` does it."""
         raise NotImplementedError
 
+    def risk(self) -> FloatArray | None:
+        """Return the risk of each row, where the ranker estimates it; `Discovery` does it."""
+        raise NotImplementedError
+
     @cached_property
     def alerts(self) -> tuple[str, ...]:
         """Why the scores cannot be what they are said to be, in sentences; mostly none.
@@ -119,6 +123,7 @@ class Judgements:
             assumption="" if self.source in KNOWN_UNSEEN else ASSUMED_UNSEEN,
             alerts=self.alerts,
             notice=self.one_sided,
+            risk=self.risk(),
         )
 
     def compared(self) -> dict[str, Any]:

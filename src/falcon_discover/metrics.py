@@ -340,12 +340,7 @@ def errors_among_surest(y: npt.ArrayLike, p: npt.ArrayLike, k: int) -> float:
     wrong, conf = false_confidence(y, p, tau=0.5), confidence(p)
     if not 0 <= k <= len(conf):
         raise InputError(f"k is {k}: give a number of rows from 0 to {len(conf)}.")
-    if k == 0:
-        return 0.0
-    last = np.sort(conf)[len(conf) - k]
-    above, tied = conf > last, conf == last
-    places = k - int(above.sum())
-    return float(wrong[above].sum() + places * wrong[tied].mean())
+    return float(Ranking.of(conf).top(wrong, k))
 
 
 def brier(y: npt.ArrayLike, p: npt.ArrayLike) -> float:

@@ -34,6 +34,7 @@ def review_list(
     budget: float,
     index: pd.Index,
     risk: FloatArray | None = None,
+    interval: tuple[FloatArray, FloatArray] | None = None,
     ties: npt.NDArray[np.uint64] | None = None,
 ) -> pd.DataFrame:
     """Return the top `budget` of the rows, most suspicious first.
@@ -42,6 +43,7 @@ def review_list(
     ----------
     region, region_id : the region each row is in, in words and by number
     risk : the probability that each row is a confident error, where the ranker knows it
+    interval : the ends of its interval
     ties : what orders rows of equal suspicion; without it, their position
     """
     top = review_order(suspicion, ties)[: review_size(len(state), budget)]
@@ -49,9 +51,16 @@ def review_list(
     signals = pd.concat([chosen.signals, chosen.evidence], axis=1)
     reasons = [_reason(row, tau) for row in signals.to_dict("records")]
     if risk is not None:
+        known = [odds(value) if value > 0 else "" for value in risk[top]]
+        if interval is not None:
+            ends = zip(*(end[top] for end in interval), strict=True)
+            known = [
+                f"{text} ({odds(low)} to {odds(high)})" if text else text
+                for text, (low, high) in zip(known, ends, strict=True)
+            ]
         reasons = [
-            f"{odds(value)}: {text}" if value > 0 else text
-            for value, text in zip(risk[top], reasons, strict=True)
+            f"{chance}: {text}" if chance else text
+            for chance, text in zip(known, reasons, strict=True)
         ]
     return pd.DataFrame(
         {

@@ -16,6 +16,7 @@ from falcon_discover import metrics
 from falcon_discover.exceptions import check_numbers
 from falcon_discover.inference import auroc_interval, share_interval
 from falcon_discover.ordering import Found, IntArray, Ranking
+from falcon_discover.risks import RiskCalibration
 from falcon_discover.sides import Sides
 from falcon_discover.signals.state import State
 from falcon_discover.tables import BoolArray, FloatArray
@@ -40,6 +41,7 @@ class Evaluation:
     assumption : what the figures rest on and nobody can tell from the rows
     alerts : why the figures may be worthless, in sentences; mostly none
     notice : what to know where all confident errors are rows of one class; mostly empty
+    risk : whether the risk holds on these rows, where the ranker estimates one
     """
 
     ranker: str
@@ -52,6 +54,7 @@ class Evaluation:
     assumption: str = ""
     alerts: tuple[str, ...] = ()
     notice: str = ""
+    risk: RiskCalibration | None = None
 
     def frame(self) -> pd.DataFrame:
         """Return captures: threshold, ranker, budget, counts, share found and its interval."""
@@ -98,6 +101,7 @@ class Evaluation:
             "captures": records(self.captures),
             "rankings": records(self.rankings),
             "severity": records(self.severity),
+            "risk": None if self.risk is None else self.risk.to_dict(),
             "sides": {
                 "classes": records(self.sides.table),
                 "captures": records(self.sides.captures),
@@ -115,7 +119,7 @@ class Evaluation:
         return "\n\n".join([*alerts, self.figures(), *notes])
 
     def figures(self) -> str:
-        """Return the verdict, the share of confident errors found, and their sides, as printed."""
+        """Return the verdict, what was found, by which side, and whether the risk holds."""
         main = self.captures[self.captures["tau"] == self.tau]
         table = main.pivot_table("capture", "ranker", "budget", dropna=False)
         table.columns = [f"top {percent(budget)}" for budget in table.columns]
@@ -132,6 +136,7 @@ class Evaluation:
         return (
             f"{self.verdict()}\n\nShare of confident errors found, by review budget:\n{words}\n\n"
             f"By predicted class, with the number found by review budget:\n{self.sides}"
+            + (f"\n\n{self.risk}" if self.risk is not None else "")
         )
 
 
@@ -148,6 +153,7 @@ def evaluate(
     assumption: str = "",
     alerts: tuple[str, ...] = (),
     notice: str = "",
+    risk: FloatArray | None = None,
 ) -> Evaluation:
     """Return the evaluation of several rankers on labelled rows.
 
@@ -157,6 +163,7 @@ def evaluate(
     rankers : names, the one under evaluation first
     classes : the two labels, that of code 1 last
     assumption, alerts, notice : as in `Evaluation`
+    risk : of each row, where the ranker estimates it
     """
     must = "give shares of the rows, above 0 and up to 1"
     check_numbers("budgets", budgets, lambda share: 0 < share <= 1, must)
@@ -187,7 +194,20 @@ def evaluate(
         assumption,
         alerts,
         notice,
+        _risk_figures(risk, state, codes, tau),
     )
+
+
+def _risk_figures(
+    risk: FloatArray | None, state: State, codes: npt.NDArray[np.int8], tau: float
+) -> RiskCalibration | None:
+    eligible = state.eligible(tau)
+    if risk is None or not eligible.any():
+        return None
+    # In an order of their own, so that not even a last digit depends on that of the file.
+    own, wrong = risk[eligible], (state.decision != codes)[eligible]
+    order = np.lexsort((wrong, own))
+    return RiskCalibration.of(own[order], wrong[order])
 
 
 @dataclass(frozen=True, eq=False)
