@@ -64,11 +64,12 @@ def test_few_events_have_no_slope_and_none_has_an_upper_end():
     assert high == pytest.approx(3.689 / 2, rel=1e-3)
 
 
-def test_the_order_of_rows_changes_nothing(drawn):
+def test_the_figures_of_an_evaluation_are_those_of_the_eligible_rows():
     planted = datasets.make_planted(800, random_state=0)
     found = discover(planted.X, planted.y, planted.proba, random_state=0)
-    figures = found.evaluate().risk
-    assert figures.events == found.evaluate().captures["events"].iloc[0]
+    evaluation = found.evaluate(taus=())
+    figures = evaluation.risk
+    assert figures.events == evaluation.captures["events"].iloc[0]
     assert figures.rows == int(found.state.eligible(0.9).sum())
     # Ties in risk go together into the riskiest tenth.
     tied = RiskCalibration.of(np.repeat([0.1, 0.2], 50), np.tile([True, False], 50))
