@@ -1,0 +1,43 @@
+"""What simulations with known truth say about each claim."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from figures.common import results, table
+
+AREAS = {
+    "ties": "Order of rows, and few distinct scores",
+    "batches": "Batches, bands and copies",
+    "intervals": "Intervals of AUROC with few events",
+    "pooled": "Gains pooled over seeds",
+    "conflict": "Chosen slices",
+    "regions": "Regions",
+    "risk": "The risk",
+    "leak": "Rows of the fit",
+}
+
+
+def claims_table() -> str:
+    """Return claim, nominal, before and after, by area."""
+    after, before = (results("statistics", f"{name}.csv") for name in ("after", "before"))
+    keys = ["area", "claim"]
+    both = after.merge(before[[*keys, "value"]], on=keys, how="left", suffixes=("", "_before"))
+    rows = []
+    for area, part in both.groupby("area", sort=False):
+        rows.append([f"**{AREAS[area]}**", "", "", "", "", ""])
+        rows += [
+            [
+                line.claim,
+                line.nominal,
+                f"{line.value_before:.3f}" if pd.notna(line.value_before) else "",
+                f"{line.value:.3f} [{line.low:.3f}, {line.high:.3f}]",
+                f"{line.draws:,}",
+                "yes" if line.holds else "**no**",
+            ]
+            for line in part.itertuples()
+        ]
+    return table(["claim", "nominal", "0.1.0", "now [95% interval]", "draws", "holds"], rows)
+
+
+TABLES = {"claims": claims_table}
