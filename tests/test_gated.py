@@ -352,6 +352,22 @@ def test_contributions_name_what_helps(falcon):
     assert (earned.frame()["loss"] <= earned.frame()["high"]).all()
 
 
+def test_the_intervals_of_all_families_hold_together(falcon):
+    found = falcon.discovery_
+    state, wrong = found.training.oof.state, found.training.oof.errors()
+    eligible = state.eligible(TAU)
+    ranker = found.training.ranker("auto", TAU)
+    less = GatedRisk(leave_out=("support",), random_state=ranker.random_state)
+    without = less.fit(state, wrong, TAU).held_out_risk_[eligible]
+    whole = ranker.held_out_risk_[eligible]
+    # Six families: each interval may fail in 5/6 of a percent.
+    wide = auroc_difference(wrong[eligible], whole, without, 1 - 0.05 / 6)
+    earned = falcon.contributions()
+    family = earned.frame().set_index("family").loc["support"]
+    assert tuple(family[["loss", "low", "high"]]) == pytest.approx(wide)
+    assert "not what another training set would have made" in earned.words()
+
+
 def test_contributions_say_that_nothing_helps_where_nothing_does(falcon):
     """Errors dealt out at random among eligible rows: no signal can tell them apart."""
     rows = falcon.discovery_.training
