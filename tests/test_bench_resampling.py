@@ -5,7 +5,6 @@ import pytest
 
 from falcon_discover import metrics
 from falcon_discover.bench.resampling import (
-    auroc_resamples,
     capture_resamples,
     null_exact,
     null_simulation,
@@ -90,16 +89,3 @@ def test_the_conflict_slice_is_found_where_it_was_planted():
     assert best.instability_at_least == pytest.approx(0.8, abs=0.02)
     nothing = best_slice(conflict_grid(signals, rng.permutation(events), np.full(n, 0.95)))
     assert nothing.low < 0.02
-
-
-def test_resampled_auroc_equals_counting_each_resample():
-    rng = np.random.default_rng(0)
-    events = rng.uniform(size=61) < 0.3
-    scores = [rng.normal(size=61), rng.integers(0, 4, 61).astype(float)]
-    fast = auroc_resamples(events, scores, resamples=20, seed=4)
-    again = np.random.default_rng(4)
-    for b in range(20):
-        drawn = again.integers(0, 61, 61)
-        for i, score in enumerate(scores):
-            assert fast[b, i] == pytest.approx(metrics.fc_auroc(events[drawn], score[drawn]))
-    assert np.isnan(auroc_resamples(np.zeros(5, bool), [np.arange(5.0)], resamples=2)).all()

@@ -53,7 +53,7 @@ def auroc_interval(
     m, n = int(event.sum()), int((~event).sum())
     if m < 2 or n < 2:
         return math.nan, math.nan
-    above, below = _placements(event, scores)
+    above, below = placements(event, scores)
     spread = math.sqrt(above.var(ddof=1) / m + below.var(ddof=1) / n)
     area = fc_auroc(event, scores)
     low, high = _newcombe(area, m, n, level)
@@ -98,7 +98,7 @@ def auroc_difference(
     gain = areas[0] - areas[1]
     if (rankdata(pair[0]) == rankdata(pair[1])).all():
         return gain, gain, gain
-    (above, below), (other_above, other_below) = (_placements(event, values) for values in pair)
+    (above, below), (other_above, other_below) = (placements(event, values) for values in pair)
     own, shared = _delong(above, below, other_above, other_below)
     fewest = min(m, n)
     quantile = float(student.ppf((1 + level) / 2, fewest + 1))
@@ -171,7 +171,7 @@ def _rank_correlation(score: FloatArray, other: FloatArray) -> float:
     return float(np.cov(first, second, ddof=0)[0, 1] / spread) if spread > 0 else 0.0
 
 
-def _placements(event: npt.NDArray[np.bool_], scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+def placements(event: npt.NDArray[np.bool_], scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the share of the other class that each event and each other row beats, ties half."""
     m, n = int(event.sum()), int((~event).sum())
     ranks = rankdata(scores)

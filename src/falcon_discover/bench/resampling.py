@@ -92,34 +92,3 @@ def null_exact(splits: Sequence[tuple[int, int]]) -> FloatArray:
             distribution, hypergeom.pmf(np.arange(events + 1), rows, events, size)
         )
     return distribution
-
-
-def auroc_resamples(
-    events: npt.NDArray[np.bool_],
-    scores: Sequence[FloatArray],
-    *,
-    resamples: int,
-    seed: int = SEED,
-) -> FloatArray:
-    """Return the AUROC of several rankers on the same resampled rows.
-
-    Returns
-    -------
-    resamples x rankers; NaN where a resample lacks events or other rows
-    """
-    n = len(events)
-    rng = np.random.default_rng(seed)
-    # Rows with the same score form a group: an event beats the groups below, and ties half.
-    groups = [np.unique(score, return_inverse=True)[1].ravel() for score in scores]
-    out = np.full((resamples, len(scores)), np.nan)
-    for b in range(resamples):
-        drawn = np.bincount(rng.integers(0, n, n), minlength=n)
-        hits, rest = drawn * events, drawn * ~events
-        pairs = float(hits.sum()) * float(rest.sum())
-        if not pairs:
-            continue
-        for i, group in enumerate(groups):
-            others = np.bincount(group, weights=rest)
-            below = np.cumsum(others) - others
-            out[b, i] = (hits * (below + 0.5 * others)[group]).sum() / pairs
-    return out
