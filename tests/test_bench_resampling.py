@@ -10,7 +10,6 @@ from falcon_discover.bench.resampling import (
     null_simulation,
     seed_interval,
 )
-from falcon_discover.regions.conflict import best_slice, conflict_grid, gap_interval
 
 
 def test_simulated_and_exact_null_agree_to_three_standard_errors():
@@ -62,30 +61,3 @@ def test_bootstrap_intervals_cover_the_truth():
 def test_seed_interval_of_equal_seeds_is_a_point():
     assert seed_interval([0.4] * 4) == (pytest.approx(0.4), pytest.approx(0.4))
     assert np.isnan(seed_interval([0.4, np.nan])).all()
-
-
-def test_gap_by_hand():
-    # 10 of 50 inside, 10 of 950 outside: Gamma = 0.2 - 20 / 1000.
-    gamma, low, high = gap_interval(10, 50, 20, 1000)
-    assert gamma == pytest.approx(0.18)
-    assert 0 < low < gamma < high
-
-
-def test_the_conflict_slice_is_found_where_it_was_planted():
-    rng = np.random.default_rng(0)
-    n = 5000
-    signals = {
-        "support": rng.uniform(size=n),
-        "label_agreement": rng.uniform(size=n),
-        "mean_drift": rng.uniform(size=n),
-        "label_consistency": np.ones(n),
-    }
-    conflict = (signals["support"] < 0.2) & (signals["mean_drift"] > 0.8)
-    events = rng.uniform(size=n) < np.where(conflict, 0.5, 0.01)
-    best = best_slice(conflict_grid(signals, events, np.full(n, 0.95)))
-    assert (best.evidence, best.instability) == ("support", "mean_drift")
-    assert best.low > 0.2
-    assert best.evidence_at_most == pytest.approx(0.2, abs=0.02)
-    assert best.instability_at_least == pytest.approx(0.8, abs=0.02)
-    nothing = best_slice(conflict_grid(signals, rng.permutation(events), np.full(n, 0.95)))
-    assert nothing.low < 0.02
