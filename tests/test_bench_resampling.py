@@ -3,15 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from falcon_discover import metrics
 from falcon_discover.bench.resampling import (
-    auroc_resamples,
-    capture_resamples,
     null_exact,
     null_simulation,
     seed_interval,
 )
-from falcon_discover.regions.conflict import best_slice, conflict_grid, gap_interval
 
 
 def test_simulated_and_exact_null_agree_to_three_standard_errors():
@@ -29,77 +25,6 @@ def test_exact_null_by_hand():
     np.testing.assert_allclose(null_exact([(5, 1)]), [0.8, 0.2])
 
 
-def test_resampled_capture_equals_sorting_each_resample():
-    rng = np.random.default_rng(0)
-    events, scores = rng.uniform(size=57) < 0.3, [rng.normal(size=57) for _ in range(2)]
-    fast = capture_resamples(events, scores, resamples=20, seed=4)
-    again = np.random.default_rng(4)
-    for b in range(20):
-        drawn = again.integers(0, 57, 57)
-        for i, score in enumerate(scores):
-            # Copies of a row are tied: keep them in the order of the originals.
-            drawn = np.sort(drawn)
-            assert fast[b, i] == pytest.approx(
-                metrics.capture_at(events[drawn], score[drawn], 0.20)
-            )
-
-
-def test_bootstrap_intervals_cover_the_truth():
-    """The gain of a ranker over another, 200 times from a known population."""
-    rng = np.random.default_rng(1)
-    size, inside = 100_000, 0
-    events = rng.uniform(size=size) < 0.05
-    good, poor = rng.normal(size=size) + 1.5 * events, rng.normal(size=size) + 0.5 * events
-    truth = metrics.capture_at(events, good, 0.2) - metrics.capture_at(events, poor, 0.2)
-    for i in range(200):
-        rows = rng.choice(size, 1500, replace=False)
-        both = capture_resamples(events[rows], [good[rows], poor[rows]], resamples=200, seed=i)
-        low, high = np.quantile(both[:, 0] - both[:, 1], [0.025, 0.975])
-        inside += low <= truth <= high
-    # Three standard errors around 95 % of 200, and percentile intervals are a little short.
-    assert 0.89 <= inside / 200 <= 0.99
-
-
 def test_seed_interval_of_equal_seeds_is_a_point():
     assert seed_interval([0.4] * 4) == (pytest.approx(0.4), pytest.approx(0.4))
     assert np.isnan(seed_interval([0.4, np.nan])).all()
-
-
-def test_gap_by_hand():
-    # 10 of 50 inside, 10 of 950 outside: Gamma = 0.2 - 20 / 1000.
-    gamma, low, high = gap_interval(10, 50, 20, 1000)
-    assert gamma == pytest.approx(0.18)
-    assert 0 < low < gamma < high
-
-
-def test_the_conflict_slice_is_found_where_it_was_planted():
-    rng = np.random.default_rng(0)
-    n = 5000
-    signals = {
-        "support": rng.uniform(size=n),
-        "label_agreement": rng.uniform(size=n),
-        "mean_drift": rng.uniform(size=n),
-        "label_consistency": np.ones(n),
-    }
-    conflict = (signals["support"] < 0.2) & (signals["mean_drift"] > 0.8)
-    events = rng.uniform(size=n) < np.where(conflict, 0.5, 0.01)
-    best = best_slice(conflict_grid(signals, events, np.full(n, 0.95)))
-    assert (best.evidence, best.instability) == ("support", "mean_drift")
-    assert best.low > 0.2
-    assert best.evidence_at_most == pytest.approx(0.2, abs=0.02)
-    assert best.instability_at_least == pytest.approx(0.8, abs=0.02)
-    nothing = best_slice(conflict_grid(signals, rng.permutation(events), np.full(n, 0.95)))
-    assert nothing.low < 0.02
-
-
-def test_resampled_auroc_equals_counting_each_resample():
-    rng = np.random.default_rng(0)
-    events = rng.uniform(size=61) < 0.3
-    scores = [rng.normal(size=61), rng.integers(0, 4, 61).astype(float)]
-    fast = auroc_resamples(events, scores, resamples=20, seed=4)
-    again = np.random.default_rng(4)
-    for b in range(20):
-        drawn = again.integers(0, 61, 61)
-        for i, score in enumerate(scores):
-            assert fast[b, i] == pytest.approx(metrics.fc_auroc(events[drawn], score[drawn]))
-    assert np.isnan(auroc_resamples(np.zeros(5, bool), [np.arange(5.0)], resamples=2)).all()

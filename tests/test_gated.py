@@ -344,12 +344,31 @@ def test_gated_signals_put_eligible_rows_first(found):
 # -- what each signal earns ------------------------------------------------------------------------
 
 
-def test_contributions_name_what_helps(falcon):
-    earned = falcon.contributions()
+@pytest.fixture(scope="module")
+def earned(falcon):
+    return falcon.contributions()
+
+
+def test_contributions_name_what_helps(earned):
     assert set(earned.frame()["family"]) == set(FAMILIES)
     assert earned.gain[1] > 0
     assert "lift the eligible AUROC" in earned.words()
     assert (earned.frame()["loss"] <= earned.frame()["high"]).all()
+
+
+def test_the_intervals_of_all_families_hold_together(falcon, earned):
+    found = falcon.discovery_
+    state, wrong = found.training.oof.state, found.training.oof.errors()
+    eligible = state.eligible(TAU)
+    ranker = found.training.ranker("auto", TAU)
+    less = GatedRisk(leave_out=("support",), random_state=ranker.random_state)
+    without = less.fit(state, wrong, TAU).held_out_risk_[eligible]
+    whole = ranker.held_out_risk_[eligible]
+    # Six families: each interval may fail in 5/6 of a percent.
+    wide = auroc_difference(wrong[eligible], whole, without, 1 - 0.05 / 6)
+    family = earned.frame().set_index("family").loc["support"]
+    assert tuple(family[["loss", "low", "high"]]) == pytest.approx(wide)
+    assert "not what another training set would have made" in earned.words()
 
 
 def test_contributions_say_that_nothing_helps_where_nothing_does(falcon):

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from falcon_discover import DataWarning, FalconDiscover, discover, load, metrics
-from falcon_discover.bench.resampling import capture_resamples
+from falcon_discover.bench.pooling import Split, capture_gains
 from falcon_discover.curves import capture_curve, missed_curve
 from falcon_discover.guarantee import missed_bound, review_budget
 from falcon_discover.inference import share_interval
@@ -192,11 +192,14 @@ def test_keys_of_ties_differ_by_seed_for_any_hash():
 def test_resampled_captures_share_ties_as_single_captures_do():
     rng = np.random.default_rng(0)
     events, score = rng.uniform(size=60) < 0.3, rng.integers(0, 4, 60).astype(float)
-    resampled = capture_resamples(events, [score], resamples=10, seed=4)[:, 0]
+    last = -np.arange(60.0)
+    split = Split(np.arange(60), events, score, last)
+    resampled = capture_gains([split], resamples=10, seed=4)
     again = np.random.default_rng(4)
-    for capture in resampled:
+    for gain in resampled:
         drawn = again.integers(0, 60, 60)
-        assert capture == pytest.approx(metrics.capture_at(events[drawn], score[drawn], 0.2))
+        both = [metrics.capture_at(events[drawn], s[drawn], 0.2) for s in (score, last)]
+        assert gain == pytest.approx(both[0] - both[1])
 
 
 @pytest.fixture(scope="module")

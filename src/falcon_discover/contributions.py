@@ -13,16 +13,27 @@ from falcon_discover.inference import auroc_difference
 from falcon_discover.rankers.gated import GatedRisk
 from falcon_discover.rankers.inputs import FAMILIES, features, signal_columns
 from falcon_discover.rankers.training import LabelledState
+from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
+
+COVERED = (
+    "Intervals cover which rows were drawn, not what another training set would have made of the "
+    "ranker; those of the families hold together."
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
     """Per signal family: eligible AUROC without it, the loss, and the interval of the loss.
 
+    Intervals cover the draw of the judged rows with the fitted rankers as they are. Another
+    training set would make other rankers, which no interval here covers: a small loss or gain
+    may be of that kind even where its interval leaves out 0.
+
     Attributes
     ----------
-    families : one row per family, largest loss first
+    families : one row per family, largest loss first; `low` and `high` hold for all families
+        together with 95% confidence (Bonferroni)
     gain : the whole ranker's eligible AUROC minus that of gated confidence, with its interval
     auroc : the whole ranker's eligible AUROC
     events, eligible : what it was estimated on
@@ -60,7 +71,7 @@ class Contributions:
         if low <= 0:
             head = (
                 "Nothing can be shown to help beyond the model's own confidence: the ranker's "
-                f"eligible AUROC is {gain:+.3f} against gated confidence, 95 % interval "
+                f"eligible AUROC is {gain:+.3f} against gated confidence, 95% interval "
                 f"[{low:+.3f}, {high:+.3f}]."
             )
         else:
@@ -80,7 +91,7 @@ class Contributions:
                 head += f" No other family is missed when it alone is left out: {', '.join(rest)}."
         elif low > 0:
             head += " No family is missed when it alone is left out: the others make up for it."
-        return head
+        return f"{head} {COVERED}"
 
     def __repr__(self) -> str:
         table = self.families.to_string(index=False, float_format=lambda v: f"{v:.3f}")
@@ -101,13 +112,15 @@ def contributions(rows: LabelledState, ranker: GatedRisk, tau: float) -> Contrib
     whole = ranker.held_out_risk_[eligible]
     gate = metrics.gated_confidence(state.confidence, tau)[eligible]
     table = []
+    # All families are looked at, so each interval gets its share of what may fail.
+    level = 1 - (1 - PAPER.interval_level) / len(there)
     for family in there:
         progress.step(f"without {family}")
         leave_out = (*ranker.leave_out, family)
         with notices.collected():
             less = GatedRisk(leave_out=leave_out, random_state=ranker.random_state)
             without = less.fit(state, wrong, tau).held_out_risk_[eligible]
-        loss, low, high = auroc_difference(events, whole, without)
+        loss, low, high = auroc_difference(events, whole, without, level)
         table.append(
             {
                 "family": family,

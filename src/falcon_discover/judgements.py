@@ -26,17 +26,22 @@ from falcon_discover.guarantee import (
     missed_bound,
     review_budget,
 )
-from falcon_discover.metrics import capture_at, false_confidence
+from falcon_discover.metrics import false_confidence
 from falcon_discover.ordering import UInt64Array, tie_keys
 from falcon_discover.plausibility import alerts
 from falcon_discover.rankers.training import TrainingRows
-from falcon_discover.regions.conflict import Conflict, conflict_grid
+from falcon_discover.regions.conflict import (
+    Conflict,
+    chosen_gain,
+    conflict_grid,
+    folds_by_confidence,
+)
 from falcon_discover.results import Evaluation, evaluate
 from falcon_discover.settings import PAPER
 from falcon_discover.sides import by_predicted_class, notice
 from falcon_discover.signals.state import STABILITY_SIGNALS, State
 from falcon_discover.tables import FloatArray, Table
-from falcon_discover.twins import Content
+from falcon_discover.twins import Content, one_of_each, rows_with_twins, twin_sets
 
 NO_MODEL = (
     "There was no model to probe, so the stability signals "
@@ -49,6 +54,7 @@ FAMILY = ("s_stab", "s_disc", "learned_oof")
 class Judgements:
     """What can be asked of a finding whose labels are known; `Discovery` is one."""
 
+    table: Table
     state: State
     codes: npt.NDArray[np.int8] | None
     classes: npt.NDArray[Any]
@@ -57,7 +63,6 @@ class Judgements:
     training: TrainingRows
     source: str
     scored: int
-    table: Table
     seed: int
 
     def suspicion(self) -> FloatArray:
@@ -187,25 +192,25 @@ class Judgements:
     def conflict(self) -> Conflict:
         """Return Gamma over a grid of evidence and instability, and the regime it speaks for.
 
-        The regime compares, on these rows, the best ranker of the discrepancy family with the
-        better of confidence and TrustScore.
+        The regime compares the best ranker of the discrepancy family with the better of
+        confidence and TrustScore, each chosen on other rows than it is judged on.
         """
         if not self.state.has_stability:
             raise InputError(f"conflict needs a model: {NO_MODEL}")
-        events = self._events()
+        events, sure = self._events(), self.state.confidence
         known = {name: self.state.signals[name].to_numpy() for name in self.state.signals}
-        slices = conflict_grid(known, events, self.state.confidence, self.tau)
+        assert self.codes is not None
+        sets = twin_sets(self.table.row_hashes(), self.codes)
+        distinct = one_of_each(sets, sure) if rows_with_twins(sets) else None
+        slices = conflict_grid(known, events, sure, self.tau, distinct)
         trust = self.state.evidence["log_trust_1"].to_numpy()
         priors = [self.score("confidence", self.tau), -trust]
         # Where there is nothing to learn, fit has said so.
         with notices.collected():
             family = [self.score(name, self.tau) for name in FAMILY]
-        best = [
-            max(capture_at(events, score, PAPER.main_budget) for score in scores)
-            for scores in (family, priors)
-        ]
+        fold = folds_by_confidence(sure) if self.state.fold is None else self.state.fold
         to_learn_from = int(self.training.source("all").events(self.tau).sum())
-        return Conflict.judge(slices, to_learn_from, best[0] - best[1])
+        return Conflict.judge(slices, to_learn_from, chosen_gain(events, family, priors, fold))
 
     def calibration_weights(self) -> FloatArray:
         """Return w_cal of each row; its labels must be known."""

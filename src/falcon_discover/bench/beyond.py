@@ -18,7 +18,7 @@ from scipy.special import expit
 from falcon_discover import metrics
 from falcon_discover.bench import plan
 from falcon_discover.bench.loading import Run, Study
-from falcon_discover.bench.resampling import auroc_resamples, capture_resamples
+from falcon_discover.bench.pooling import Split, auroc_gain, capture_gains, capture_interval
 from falcon_discover.bench.store import RunKey, Store
 from falcon_discover.exceptions import InputError
 from falcon_discover.settings import PAPER
@@ -29,7 +29,6 @@ BoolArray = npt.NDArray[np.bool_]
 GATED = ("auto", "auto_surprise", "gated_confidence", "gated_trustscore", "gated_stability")
 FROM_PAPER = ("learned", "s_disc", "s_stab", "trustscore", "confidence")
 GATE = "gated_confidence"
-RESAMPLES = 1000
 RANKING_COLUMNS = (
     "eligible_auroc",
     "average_precision",
@@ -84,6 +83,11 @@ class Scored:
             return metrics.gated(self.test["s_stab"].to_numpy(), self.confidence, tau)
         assert self.paper is not None
         return self.paper.score(ranker, tau)
+
+    def against_the_gate(self, ranker: str, tau: float = PAPER.tau) -> Split:
+        """Return the test rows with a ranker's scores and those of gated confidence."""
+        rows = self.test["row"].to_numpy()
+        return Split(rows, self.events(tau), self.score(ranker, tau), self.score(GATE, tau))
 
 
 class Beyond:
@@ -167,46 +171,23 @@ def _mean(values: Sequence[float], weights: Sequence[int] | None = None) -> floa
 def _gain(
     runs: Sequence[Scored], ranker: str, tau: float = PAPER.tau, *, captures: bool = True
 ) -> dict[str, float]:
-    """Return the gain in eligible AUROC and in Capture@20 with paired bootstrap intervals."""
-    areas, caught, weights = [], [], []
-    point = []
-    for run in runs:
-        events, eligible = run.events(tau), run.eligible(tau)
-        if not events.any():
-            continue
-        pair = [run.score(ranker, tau), run.score(GATE, tau)]
-        inside = [score[eligible] for score in pair]
-        drawn = auroc_resamples(events[eligible], inside, resamples=RESAMPLES, seed=run.key.seed)
-        areas.append(drawn[:, 0] - drawn[:, 1])
-        point.append(
-            metrics.fc_auroc(events[eligible], inside[0])
-            - metrics.fc_auroc(events[eligible], inside[1])
+    """Return the gain in eligible AUROC and in Capture@20 with paired intervals."""
+    splits = [run.against_the_gate(ranker, tau) for run in runs]
+    eligible = [s.take(run.eligible(tau)) for s, run in zip(splits, runs, strict=True)]
+    gain, low, high = auroc_gain(eligible)
+    figures = {"auroc_gain": gain, "auroc_gain_low": low, "auroc_gain_high": high}
+    judged = [split for split in splits if split.events.any()]
+    if captures and judged:
+        mean = _mean(
+            [
+                metrics.capture_at(s.events, s.score, PAPER.main_budget)
+                - metrics.capture_at(s.events, s.other, PAPER.main_budget)
+                for s in judged
+            ]
         )
-        weights.append(int(events.sum()))
-        if captures:
-            both = capture_resamples(events, pair, seed=run.key.seed)
-            caught.append(both[:, 0] - both[:, 1])
-    gain = {f"auroc_gain{end}": np.nan for end in ("", "_low", "_high")}
-    if not areas:
-        return gain
-    gain["auroc_gain"] = _mean(point, weights)
-    low, high = _interval(np.vstack(areas), np.asarray(weights, dtype=np.float64))
-    gain |= {"auroc_gain_low": low, "auroc_gain_high": high}
-    if caught:
-        together = np.vstack(caught)
-        low, high = _interval(together, np.ones(len(together)))
-        gain |= {"cap20_gain_low": low, "cap20_gain_high": high}
-    return gain
-
-
-def _interval(drawn: FloatArray, weights: FloatArray) -> tuple[float, float]:
-    """Return the 95 % interval of a weighted mean over seeds; undefined draws are left out."""
-    known = np.isfinite(drawn)
-    w = weights[:, None] * known
-    total = np.where(w.sum(axis=0) > 0, w.sum(axis=0), np.nan)
-    mean = np.where(known, drawn, 0.0) * w
-    low, high = np.nanquantile(mean.sum(axis=0) / total, [0.025, 0.975])
-    return float(low), float(high)
+        low, high = capture_interval(mean, capture_gains(judged), judged)
+        figures |= {"cap20_gain_low": low, "cap20_gain_high": high}
+    return figures
 
 
 def grid(beyond: Beyond) -> pd.DataFrame:

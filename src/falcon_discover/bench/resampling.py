@@ -9,52 +9,10 @@ import numpy.typing as npt
 from scipy.stats import hypergeom
 
 from falcon_discover.metrics import review_size
-from falcon_discover.ordering import expected_at_cut
 from falcon_discover.settings import PAPER
 
 FloatArray = npt.NDArray[np.float64]
 SEED = 0
-
-
-def capture_resamples(
-    events: npt.NDArray[np.bool_],
-    scores: Sequence[FloatArray],
-    *,
-    resamples: int = PAPER.bootstrap_resamples,
-    budget: float = PAPER.main_budget,
-    seed: int = SEED,
-) -> FloatArray:
-    """Return Capture@budget of several rankers on the same resampled rows.
-
-    A resample draws n rows with replacement. The ranking of drawn rows is that of the originals,
-    so each ranker is sorted once and a resample only counts how often each score was drawn. Rows
-    of equal score count as in `metrics.fc_count_at`.
-
-    Returns
-    -------
-    resamples x rankers; NaN where a resample holds no event
-    """
-    n = len(events)
-    size = review_size(n, budget)
-    # Rows with the same score form a group; the most suspicious group comes first.
-    groups = [np.unique(-score, return_inverse=True)[1].ravel() for score in scores]
-    rng = np.random.default_rng(seed)
-    out = np.full((resamples, len(scores)), np.nan)
-    for b in range(resamples):
-        drawn = np.bincount(rng.integers(0, n, n), minlength=n)
-        total = int(drawn[events].sum())
-        if not total:
-            continue
-        for i, group in enumerate(groups):
-            counts = np.bincount(group, drawn)
-            hits = np.bincount(group, drawn * events)
-            rows = np.cumsum(counts)
-            cut = int(np.searchsorted(rows, size))
-            before = float(hits[:cut].sum())
-            first = int(rows[cut - 1]) if cut else 0
-            found = expected_at_cut(before, float(hits[cut]), first, int(counts[cut]), size)
-            out[b, i] = found / total
-    return out
 
 
 def seed_interval(values: Sequence[float], *, resamples: int = 10_000) -> tuple[float, float]:
@@ -99,34 +57,3 @@ def null_exact(splits: Sequence[tuple[int, int]]) -> FloatArray:
             distribution, hypergeom.pmf(np.arange(events + 1), rows, events, size)
         )
     return distribution
-
-
-def auroc_resamples(
-    events: npt.NDArray[np.bool_],
-    scores: Sequence[FloatArray],
-    *,
-    resamples: int,
-    seed: int = SEED,
-) -> FloatArray:
-    """Return the AUROC of several rankers on the same resampled rows.
-
-    Returns
-    -------
-    resamples x rankers; NaN where a resample lacks events or other rows
-    """
-    n = len(events)
-    rng = np.random.default_rng(seed)
-    # Rows with the same score form a group: an event beats the groups below, and ties half.
-    groups = [np.unique(score, return_inverse=True)[1].ravel() for score in scores]
-    out = np.full((resamples, len(scores)), np.nan)
-    for b in range(resamples):
-        drawn = np.bincount(rng.integers(0, n, n), minlength=n)
-        hits, rest = drawn * events, drawn * ~events
-        pairs = float(hits.sum()) * float(rest.sum())
-        if not pairs:
-            continue
-        for i, group in enumerate(groups):
-            others = np.bincount(group, weights=rest)
-            below = np.cumsum(others) - others
-            out[b, i] = (hits * (below + 0.5 * others)[group]).sum() / pairs
-    return out

@@ -29,7 +29,7 @@ def conflict_map(
     """Draw Gamma over the grid of thresholds and return the axes.
 
     A cell is the slice with evidence at most, and instability at least, the values at its sides;
-    bold where the interval of Gamma is above 0, framed if it is the best slice of all.
+    bold where it holds more errors than rows of the same confidence, framed if it is the best.
     """
     pairs = dict.fromkeys((s.evidence, s.instability) for s in conflict.slices)
     if not pairs:
@@ -52,7 +52,7 @@ def conflict_map(
         axes.text(
             x, y, f"{s.gamma:+.2f}\n{s.events}/{s.rows}", ha="center", va="center", fontsize=6,
             color="white" if abs(s.gamma) > 0.7 * reach else "black",
-            fontweight="bold" if s.low > 0 else "normal",
+            fontweight="bold" if s.excess_low > 0 else "normal",
         )  # fmt: skip
         if s == conflict.best:
             axes.plot(x, y, "s", markersize=26, fillstyle="none", color="black")

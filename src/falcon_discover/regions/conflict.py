@@ -1,16 +1,28 @@
-"""Conflict amplification: error density where evidence is weak and scores are unstable."""
+"""Conflict amplification: error density where evidence is weak and scores are unstable.
+
+The best slice of a grid is a choice: some slice looks bad in any table. So each is compared with
+rows of the same confidence, and held against what the worst slice may show by chance.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.stats import norm
 
+from falcon_discover.metrics import capture_at, fc_auroc
+from falcon_discover.regions.chosen import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    beyond_confidence,
+    expected_events,
+    wilson,
+)
 from falcon_discover.settings import PAPER
 
 EVIDENCE = ("support", "label_agreement")
@@ -18,11 +30,23 @@ INSTABILITY = ("mean_drift", "label_inconsistency")
 # Cuts of the grid: weakest evidence and strongest instability, as quantiles of eligible rows.
 EVIDENCE_QUANTILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.75)
 INSTABILITY_QUANTILES = (0.5, 0.6, 0.7, 0.8, 0.9)
+FOLDS = 5
 
 
 @dataclass(frozen=True)
 class Slice:
-    """A slice of the grid: Gamma (eq:conflict_gap), its interval, and its mass (eq:slice_mass)."""
+    """A slice of the grid: Gamma (eq:conflict_gap), its mass (eq:slice_mass), and what holds.
+
+    Attributes
+    ----------
+    gamma, low, high : the paper's Gamma and its 95% interval, as if this slice were the only one
+    mass : the slice's share of all rows
+    expected : events that its rows would have by the rates of rows of the same confidence
+    excess : Gamma against rows of the same confidence
+    excess_low : what the excess is at least, for all slices together with 95% confidence
+    p_value : the chance that any slice of the grid exceeds its confidence as much as this one, if
+        nothing but confidence mattered; NaN, as `excess_low`, for slices of a mass not allowed
+    """
 
     evidence: str
     evidence_at_most: float
@@ -34,6 +58,10 @@ class Slice:
     mass: float
     rows: int
     events: int
+    expected: float
+    excess: float
+    excess_low: float
+    p_value: float
 
 
 @dataclass(frozen=True)
@@ -43,10 +71,12 @@ class Conflict:
     Attributes
     ----------
     slices : all slices of the grid
-    best : the slice of allowed mass whose Gamma is highest at its lower bound, or None
+    best : the slice of allowed mass with the lowest p-value; of several the one whose excess is
+        highest at its lower bound; None where no slice is of such a mass
     regime : "strong", "mixed" or "boundary"
     events : confident errors there were to learn from
-    gain : Capture@20 of the best discrepancy ranker minus that of the best prior
+    gain : Capture@20 of the best discrepancy ranker minus that of the best prior, both chosen on
+        other rows than they are judged on
     """
 
     slices: tuple[Slice, ...]
@@ -56,29 +86,42 @@ class Conflict:
     gain: float
 
     @classmethod
-    def judge(cls, slices: Iterable[Slice], events: int, gain: float) -> Conflict:
+    def judge(cls, slices: Sequence[Slice], events: int, gain: float) -> Conflict:
         """Return the regime by the rules of `regime_from`, with what decided it."""
-        found = tuple(slices)
-        best = best_slice(found)
-        return cls(found, best, regime_from(best, events, gain), events, gain)
+        best = best_slice(slices)
+        return cls(tuple(slices), best, regime_from(best, events, gain), events, gain)
 
     def frame(self) -> pd.DataFrame:
         """Return one row per slice."""
         return pd.DataFrame([asdict(s) for s in self.slices])
 
     def __repr__(self) -> str:
+        gained = (
+            "there is none to compare rankers on"
+            if math.isnan(self.gain)
+            else f"the discrepancy ranker chosen on other rows finds {self.gain:+.2f} of them "
+            "against the prior chosen there, at 20%"
+        )
         verdict = (
-            f"Regime: {self.regime} ({self.events:,} confident errors to learn from; the best "
-            f"discrepancy ranker finds {self.gain:+.2f} of them against the best prior at 20 %)."
+            f"Regime: {self.regime} ({self.events:,} confident errors to learn from; {gained})."
         )
         best = self.best
         if best is None:
             return f"{verdict}\nNo slice of the grid is of a size that counts."
+        tested = sum(math.isfinite(s.p_value) for s in self.slices)
+        shown = (
+            f"at least {100 * best.excess_low:+.1f} with 95% confidence, though it is the best of "
+            f"{tested} slices (p = {best.p_value:.3f})"
+            if best.excess_low > 0
+            else f"no more than the best of {tested} slices may show by chance "
+            f"(p = {best.p_value:.3f})"
+        )
         return (
             f"{verdict}\nBest slice: {best.evidence} <= {best.evidence_at_most:.3g} and "
             f"{best.instability} >= {best.instability_at_least:.3g}: {best.events:,} of "
-            f"{best.rows:,} confident predictions wrong, Gamma {best.gamma:.3f} "
-            f"[{best.low:.3f}, {best.high:.3f}], mass {best.mass:.3f}."
+            f"{best.rows:,} confident predictions wrong, {best.expected:.1f} expected at their "
+            f"confidence, an excess of {100 * best.excess:+.1f} points, {shown}. The paper's Gamma "
+            f"{best.gamma:.3f}, mass {best.mass:.3f}."
         )
 
 
@@ -92,51 +135,132 @@ def regime_from(best: Slice | None, events: int, gain: float) -> str:
     """
     if events < PAPER.boundary_events:
         return "boundary"
-    conflicting = best is not None and best.low > 0
+    conflicting = best is not None and best.excess_low > 0
     return "strong" if conflicting and gain >= PAPER.strong_gain else "mixed"
 
 
 def conflict_grid(
-    signals: Mapping[str, npt.NDArray[np.float64]],
-    events: npt.NDArray[np.bool_],
-    confidence: npt.NDArray[np.float64],
+    signals: Mapping[str, FloatArray],
+    events: BoolArray,
+    confidence: FloatArray,
     tau: float = PAPER.tau,
-) -> Iterator[Slice]:
-    """Yield every slice of the grid that holds at least one row and leaves one out."""
-    eligible = np.asarray(confidence) >= tau
-    base = int(eligible.sum())
-    known = {
-        **{name: np.asarray(signals[name]) for name in (*EVIDENCE, "mean_drift")},
-        "label_inconsistency": 1.0 - np.asarray(signals["label_consistency"]),
-    }
-    if not base:
+    distinct: IntArray | None = None,
+) -> list[Slice]:
+    """Return every slice of the grid both of whose conditions leave rows out.
+
+    Parameters
+    ----------
+    distinct : positions of one row of each set of twins, where rows have copies: the more
+        cautious of the tests with all rows and with these counts
+    """
+    eligible = np.flatnonzero(np.asarray(confidence) >= tau)
+    hits, sure = events[eligible], np.asarray(confidence)[eligible]
+    grid = list(_cuts({name: np.asarray(values)[eligible] for name, values in signals.items()}))
+    if not grid:
+        return []
+    inside = np.array([rows for *_, rows in grid])
+    counts, found = inside.sum(axis=1), (inside & hits).sum(axis=1)
+    expected = expected_events(inside, hits, sure)
+    least, most = PAPER.strong_mass
+    mass = counts / len(events)
+    low, p_value = np.full((2, len(grid)), np.nan)
+    tested = np.flatnonzero((least <= mass) & (mass <= most))
+    if len(tested):
+        low[tested], p_value[tested] = beyond_confidence(inside[tested], hits, sure)
+    if len(tested) and distinct is not None:
+        alone = np.isin(eligible, distinct)
+        again = beyond_confidence(inside[tested][:, alone], hits[alone], sure[alone])
+        low[tested] = np.minimum(low[tested], again[0])
+        p_value[tested] = np.maximum(p_value[tested], again[1])
+    return [
+        Slice(
+            evidence, e, instability, s,
+            *gap_interval(int(found[i]), int(counts[i]), int(hits.sum()), len(hits)),
+            float(mass[i]), int(counts[i]), int(found[i]), float(expected[i]),
+            float((found[i] - expected[i]) / counts[i]), float(low[i]), float(p_value[i]),
+        )
+        for i, (evidence, e, instability, s, _) in enumerate(grid)
+    ]  # fmt: skip
+
+
+def _cuts(signals: Mapping[str, FloatArray]) -> Iterator[tuple[str, float, str, float, BoolArray]]:
+    """Yield the conditions of each slice and the rows inside; none that all rows meet."""
+    known = {**signals, "label_inconsistency": 1.0 - signals["label_consistency"]}
+    if not len(known["support"]):
         return
-    total = int(events[eligible].sum())
     for evidence in EVIDENCE:
-        for e in np.unique(np.quantile(known[evidence][eligible], EVIDENCE_QUANTILES)):
-            weak = eligible & (known[evidence] <= e)
+        for e in np.unique(np.quantile(known[evidence], EVIDENCE_QUANTILES)):
+            weak = known[evidence] <= e
             for instability in INSTABILITY:
-                shaky = known[instability]
-                for s in np.unique(np.quantile(shaky[eligible], INSTABILITY_QUANTILES)):
-                    inside = weak & (shaky >= s)
-                    rows, found = int(inside.sum()), int(events[inside].sum())
-                    if 0 < rows < base:
-                        gamma, low, high = gap_interval(found, rows, total, base)
-                        yield Slice(
-                            evidence, float(e), instability, float(s), gamma, low, high,
-                            rows / len(events), rows, found,
-                        )  # fmt: skip
+                for s in np.unique(np.quantile(known[instability], INSTABILITY_QUANTILES)):
+                    shaky = known[instability] >= s
+                    inside = weak & shaky
+                    if inside.any() and not weak.all() and not shaky.all():
+                        yield evidence, float(e), instability, float(s), inside
 
 
-def best_slice(slices: Iterable[Slice]) -> Slice | None:
-    """Return the slice of allowed mass with the highest lower bound of Gamma."""
-    low, high = PAPER.strong_mass
-    allowed = [s for s in slices if low <= s.mass <= high]
-    return max(allowed, key=lambda s: s.low, default=None)
+def best_slice(slices: Sequence[Slice]) -> Slice | None:
+    """Return the slice of allowed mass that chance explains least, and of these the worst."""
+    tested = [s for s in slices if math.isfinite(s.p_value)]
+    return max(tested, key=lambda s: (-s.p_value, s.excess_low), default=None)
+
+
+def chosen_gain(
+    events: BoolArray,
+    family: Sequence[FloatArray],
+    priors: Sequence[FloatArray],
+    fold: IntArray,
+    budget: float = PAPER.main_budget,
+) -> float:
+    """Return the Capture@budget of the best of a family minus that of the best prior.
+
+    Each is chosen on the rows of the other folds and judged on those of its own, so that the
+    luck of the choice is not in it. NaN without events.
+    """
+    caught, total = 0.0, 0
+    for number in np.unique(fold):
+        here = fold == number
+        count = int(events[here].sum())
+        if not count:
+            continue
+        mine, theirs = (
+            capture_at(events[here], _chosen(events, scores, ~here, budget)[here], budget)
+            for scores in (family, priors)
+        )
+        caught, total = caught + count * (mine - theirs), total + count
+    return caught / total if total else math.nan
+
+
+def folds_by_confidence(confidence: FloatArray) -> IntArray:
+    """Return a fold for each row: every fifth by confidence.
+
+    Examples
+    --------
+    >>> folds_by_confidence(np.array([0.6, 0.9, 0.7, 0.8, 0.5, 1.0])).tolist()
+    [1, 4, 2, 3, 0, 0]
+    """
+    fold = np.empty(len(confidence), dtype=np.intp)
+    fold[np.argsort(confidence, kind="stable")] = np.arange(len(confidence)) % FOLDS
+    return fold
+
+
+def _chosen(
+    events: BoolArray, scores: Sequence[FloatArray], rows: BoolArray, budget: float
+) -> FloatArray:
+    """Return the scores that find most events in some rows, ties by AUROC; the first of none."""
+    if not events[rows].any():
+        return scores[0]
+    return max(
+        scores,
+        key=lambda s: (
+            capture_at(events[rows], s[rows], budget),
+            fc_auroc(events[rows], s[rows]),
+        ),
+    )
 
 
 def gap_interval(found: int, rows: int, total: int, base: int) -> tuple[float, float, float]:
-    """Return Gamma and its 95 % interval for a slice of `rows` within `base` rows.
+    """Return Gamma and its 95% interval for a slice of `rows` within `base` rows.
 
     Gamma is the slice's rate minus that of the whole, which is the share outside the slice times
     the difference of slice and rest; the interval is Newcombe's for that difference.
@@ -148,16 +272,9 @@ def gap_interval(found: int, rows: int, total: int, base: int) -> tuple[float, f
     """
     rest, found_rest = base - rows, total - found
     inside, outside = found / rows, found_rest / rest
-    (l1, u1), (l2, u2) = _wilson(found, rows), _wilson(found_rest, rest)
+    z = float(norm.ppf((1 + PAPER.interval_level) / 2))
+    (l1, u1), (l2, u2) = wilson(inside, rows, z), wilson(outside, rest, z)
     low = inside - outside - math.hypot(inside - l1, u2 - outside)
     high = inside - outside + math.hypot(u1 - inside, outside - l2)
     share = rest / base
     return share * (inside - outside), share * low, share * high
-
-
-def _wilson(count: int, n: int) -> tuple[float, float]:
-    z = float(norm.ppf((1 + PAPER.interval_level) / 2))
-    rate = count / n
-    centre = (rate + z * z / (2 * n)) / (1 + z * z / n)
-    reach = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
-    return max(0.0, centre - reach), min(1.0, centre + reach)

@@ -212,9 +212,10 @@ def conflict_chart(slices: list[Record], best: Record | None, words: str) -> Mar
             h=board.y(0) - board.y(1) - 2, o=f"{0.08 + 0.6 * strength:.2f}",
             t=f"{count(s['events'])} of {count(s['rows'])} confident predictions wrong",
         )  # fmt: skip
-        bold = "cell sure" if s["low"] > 0 else "cell"
+        sure = not undefined(s["excess_low"]) and s["excess_low"] > 0
+        style = "cell sure" if sure else "cell"
         middle = board.x(x + 0.5)
-        board.words(middle, board.y(y + 0.5) - 2, f"{100 * s['gamma']:+.1f}", "middle", bold)
+        board.words(middle, board.y(y + 0.5) - 2, f"{100 * s['gamma']:+.1f}", "middle", style)
         board.words(
             middle, board.y(y + 0.5) + 13, f"{s['events']}/{s['rows']}", "middle", "cell small"
         )

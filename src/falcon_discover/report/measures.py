@@ -208,7 +208,7 @@ def _contributions(earned: dict[str, Any]) -> Figure:
     families = earned["families"]
     words = (
         "What the ranking loses in eligible AUROC when one family of signals is left out; where "
-        "the interval includes 0 the others make up for it."
+        "the interval includes 0 the others make up for it. The intervals hold together."
     )
     grid = Grid.of(
         "Loss without each family of signals",

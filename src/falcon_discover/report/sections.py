@@ -229,14 +229,14 @@ def conflict_figure(conflict: dict[str, Any]) -> Figure:
     words = (
         f"Each cell holds the confident predictions with {evidence} at most and {instability} at "
         "least the values at its sides: by how many percentage points they are wrong more often "
-        "than all confident predictions, and how many are wrong. Bold: the 95 % interval is above "
-        "0."
+        "than all confident predictions, and how many are wrong. Bold: more often than predictions "
+        "of the same confidence, which holds for all cells together with 95% confidence."
     )
     if best is not None:
         words += (
             f" Framed, the best: {count(best['events'])} of {count(best['rows'])} wrong, "
-            f"{100 * best['gamma']:+.1f} points "
-            f"({100 * best['low']:+.1f} to {100 * best['high']:+.1f})."
+            f"{number(best['expected'], 1)} expected at their confidence "
+            f"(p = {number(best['p_value'])} as the best of all)."
         )
     grid = Grid.of(
         "Excess of confident errors",
@@ -246,7 +246,10 @@ def conflict_figure(conflict: dict[str, Any]) -> Figure:
             "confident": column(shown, count, "rows"),
             "wrong": column(shown, count, "events"),
             "excess, points": [f"{100 * s['gamma']:+.1f}" for s in shown],
-            "95 % interval": [f"{100 * s['low']:+.1f} to {100 * s['high']:+.1f}" for s in shown],
+            "expected at their confidence": column(shown, lambda v: number(v, 1), "expected"),
+            "p, as one of all": column(
+                shown, lambda v: "not tested" if undefined(v) else number(v), "p_value"
+            ),
         },
     )
     title = "Discrepancy map: weak evidence meets unstable scores"

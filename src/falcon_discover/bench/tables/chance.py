@@ -5,32 +5,37 @@ from __future__ import annotations
 import numpy as np
 
 from falcon_discover.bench.loading import Study
-from falcon_discover.bench.resampling import SEED, capture_resamples, null_exact, null_simulation
+from falcon_discover.bench.pooling import Split, capture_gains, capture_interval
+from falcon_discover.bench.resampling import SEED, null_exact, null_simulation
 from falcon_discover.bench.tables.cells import Cell, Table, chosen_names, found, per_seed
 
 CHANCES = ("p_simulated", "p_exact")
 
 
 def interval_summary(study: Study) -> Table:
-    """Return the row bootstrap of the gain; seeds are averaged within a resample."""
+    """Return the gain on resampled rows; each row of a data set is drawn once for all seeds."""
     cells = []
     for name in study.datasets:
-        gains = []
-        for run in study.runs(name):
-            both = capture_resamples(
-                run.events(), [run.score(run.family()), run.score(run.prior())], seed=run.key.seed
+        splits = [
+            Split(
+                run.part("test")["row"].to_numpy(),
+                run.events(),
+                run.score(run.family()),
+                run.score(run.prior()),
             )
-            gains.append(both[:, 0] - both[:, 1])
-        with np.errstate(invalid="ignore"):
-            mean = np.nanmean(gains, axis=0)
-        mean = mean[np.isfinite(mean)]
-        low, high = np.quantile(mean, [0.025, 0.975]) if len(mean) else (np.nan, np.nan)
+            for run in study.runs(name)
+        ]
+        gains = capture_gains(splits)
+        mean = float(gains.mean()) if len(gains) else np.nan
+        low, high = capture_interval(mean, gains, splits)
+        # A resample more than there are: no finite number of them shows a chance of 0.
+        chance = (1 + int((gains <= 0).sum())) / (1 + len(gains)) if len(gains) else np.nan
         cells += [
             chosen_names(name, "best_prior", study.runs(name), lambda r: r.prior()),
-            Cell(name, "delta_mean", (float(mean.mean()),)),
-            Cell(name, "low", (float(low),)),
-            Cell(name, "high", (float(high),)),
-            Cell(name, "p_not_positive", (float((mean <= 0).mean()),)),
+            Cell(name, "delta_mean", (mean,)),
+            Cell(name, "low", (low,)),
+            Cell(name, "high", (high,)),
+            Cell(name, "p_not_positive", (chance,)),
         ]
     return cells
 

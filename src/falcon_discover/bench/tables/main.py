@@ -118,7 +118,13 @@ def dataset_regimes(study: Study) -> Table:
             Cell(name, "events_to_learn_from", tuple(float(v.events) for v in verdicts)),
             *(
                 Cell(name, column, tuple(getattr(v.best, of, math.nan) for v in verdicts))
-                for column, of in (("gamma", "gamma"), ("gamma_low", "low"), ("mass", "mass"))
+                for column, of in (
+                    ("gamma", "gamma"),
+                    ("excess", "excess"),
+                    ("excess_low", "excess_low"),
+                    ("p_value", "p_value"),
+                    ("mass", "mass"),
+                )
             ),
             Cell(name, "validation_gain", tuple(v.gain for v in verdicts)),
         ]
