@@ -7,15 +7,8 @@ import pandas as pd
 from falcon_discover.bench import plan
 from figures.common import results, table
 
-CALIBRATORS = (
-    "p", "temperature", "platt", "isotonic", "beta", "platt_weighted", "discrepancy",
-    "discrepancy_auto",
-)  # fmt: skip
-CALIBRATOR_NAMES = {
-    "p": "the model itself",
-    "platt_weighted": "platt, weighted",
-    "discrepancy_auto": "discrepancy, caution auto",
-}
+CALIBRATORS = ("p", "temperature", "platt", "isotonic", "beta", "platt_weighted", "discrepancy")
+CALIBRATOR_NAMES = {"p": "the model itself", "platt_weighted": "platt, weighted"}
 
 
 def planted_table() -> str:
@@ -88,8 +81,8 @@ def calibrator_table() -> str:
     """Return every calibrator, means over the data sets."""
     known = results("actions", "calibration.csv")
     means = known.groupby("method").mean(numeric_only=True)
-    errors = known.pivot_table("errors_at_coverage", "dataset", "method")
-    change = (errors.div(errors["p"], axis=0) - 1.0).mean()
+    events = known.pivot_table("fc_events", "dataset", "method")
+    change = (events.div(events["p"], axis=0) - 1.0).mean()
     rows = [
         [
             CALIBRATOR_NAMES.get(name, name),
@@ -97,25 +90,22 @@ def calibrator_table() -> str:
             f"{means.loc[name, 'brier']:.4f}",
             f"{means.loc[name, 'ece']:.4f}",
             f"{means.loc[name, 'cumulative_error']:.4f}",
-            f"{means.loc[name, 'auroc']:.4f}",
-            f"{100 * means.loc[name, 'accuracy']:.2f}%",
-            f"{100 * means.loc[name, 'eligible']:.1f}%",
             f"{means.loc[name, 'fc_events']:.1f}",
-            f"{means.loc[name, 'errors_at_coverage']:.1f}",
-            f"{100 * change[name]:+.1f}%",
+            f"{100 * change[name]:+.1f} %",
+            f"{100 * means.loc[name, 'eligible']:.1f} %",
+            f"{100 * means.loc[name, 'accuracy']:.2f} %",
         ]
         for name in CALIBRATORS
     ]
     heads = [
-        "mean over 7 data sets", "log loss", "Brier", "ECE", "cumulative error", "AUROC",
-        "accuracy", "confident share", "confident errors", "errors at equal coverage",
-        "mean change",
+        "mean over 7 data sets", "log loss", "Brier", "ECE", "cumulative error",
+        "confident errors", "mean change", "confident share", "accuracy",
     ]  # fmt: skip
     return table(heads, rows)
 
 
 def calibrator_dataset_table() -> str:
-    """Return log loss, Brier score and errors at equal coverage by data set."""
+    """Return log loss, Brier score and confident errors by data set."""
     known = results("actions", "calibration.csv").set_index(["dataset", "method"])
     rows = []
     for name in plan.DATASETS:
@@ -129,14 +119,14 @@ def calibrator_dataset_table() -> str:
                 f"{own.loc['discrepancy', 'nll']:.4f}",
                 f"{own.loc['p', 'brier']:.4f}",
                 f"{own.loc['discrepancy', 'brier']:.4f}",
-                f"{own.loc['p', 'errors_at_coverage']:.1f}",
-                f"{own.loc['discrepancy', 'errors_at_coverage']:.1f}",
+                f"{own.loc['p', 'fc_events']:.1f}",
+                f"{own.loc['discrepancy', 'fc_events']:.1f}",
                 f"{100 * (own.loc['discrepancy', 'accuracy'] - own.loc['p', 'accuracy']):+.2f}",
             ]
         )
     heads = [
         "data set", "log loss: model", "best plain", "discrepancy", "Brier: model", "discrepancy",
-        "errors at equal coverage: model", "discrepancy", "accuracy, points",
+        "confident errors: model", "discrepancy", "accuracy, points",
     ]  # fmt: skip
     return table(heads, rows)
 
@@ -149,17 +139,11 @@ def caution_table() -> str:
             f"{row.nll:.4f}",
             f"{row.brier:.4f}",
             f"{row.ece:.4f}",
-            f"{100 * row.eligible:.1f}%",
-            f"{100 * row.fc_change:+.1f}%",
-            f"{100 * row.coverage_change:+.1f}%",
+            f"{100 * row.fc_change:+.1f} %",
         ]
         for row in results("actions", "caution.csv").itertuples()
     ]
-    heads = [
-        "caution", "log loss", "Brier", "ECE", "confident share", "confident errors",
-        "errors at equal coverage",
-    ]  # fmt: skip
-    return table(heads, rows)
+    return table(["caution", "log loss", "Brier", "ECE", "confident errors"], rows)
 
 
 TABLES = {
