@@ -45,7 +45,8 @@ def main() -> None:
         lines = pd.DataFrame([asdict(line) for line in module.measure(options.share)])
         _keep(lines, area, RESULTS / f"{options.name}.csv")
         print(f"{area}: {time.perf_counter() - started:.0f} s", flush=True)
-    print(table().to_string(index=False))
+    if (RESULTS / "after.csv").exists():
+        print(table().to_string(index=False))
 
 
 def _keep(lines: pd.DataFrame, area: str, path: Path) -> None:

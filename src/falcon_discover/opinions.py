@@ -97,12 +97,12 @@ class CrossOpinions:
             fold[held_out] = number
         # Opinions of models that could not be fitted, on one class only, lean to neither side.
         own = np.full((len(table), len(OPINIONS)), 0.5)
+        # One view of all rows, as of the reference of new rows: it knows no labels.
+        rows = TransformedView().fit(table).transform(table)
 
         def said(others: IntArray, asked: IntArray) -> FloatArray | None:
-            known = table.take(others)
-            view = TransformedView().fit(known)
-            opinions = Opinions.fit(view.transform(known), labels[others], seed=seed, n_jobs=n_jobs)
-            return opinions.predict(view.transform(table.take(asked))) if opinions.models else None
+            opinions = Opinions.fit(rows[others], labels[others], seed=seed, n_jobs=n_jobs)
+            return opinions.predict(rows[asked]) if opinions.models else None
 
         for others, held_out in folds:
             views = said(others, held_out)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from joblib import effective_n_jobs, parallel_config
@@ -53,6 +54,16 @@ class _Blas:
 _blas = _Blas()
 
 
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> ThreadpoolController:
+    """Return the libraries with threads of their own.
+
+    They are loaded with the modules that need them, so they are looked for anew whenever there
+    are more modules: it takes longer than some of the fits whose threads are limited.
+    """
+    return ThreadpoolController()
+
+
 @contextmanager
 def limited(blas: int, openmp: int | None) -> Iterator[None]:
     """Limit the threads of BLAS, in the whole process, and of OpenMP, in the calling thread.
@@ -61,8 +72,7 @@ def limited(blas: int, openmp: int | None) -> Iterator[None]:
     ----------
     openmp : threads of OpenMP; None leaves them as they are
     """
-    # Looked for anew: libraries are loaded when they are first needed.
-    libraries = ThreadpoolController()
+    libraries = _libraries(len(sys.modules))
     own = [(one, one.num_threads) for one in libraries.select(user_api="openmp").lib_controllers]
     try:
         with _blas.limited(libraries.select(user_api="blas").lib_controllers, blas):

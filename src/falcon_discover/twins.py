@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from falcon_discover import notices
 from falcon_discover.ordering import FloatArray, IntArray, UInt64Array, tie_keys
@@ -30,10 +31,10 @@ def twin_sets(hashes: npt.NDArray[np.uint64], codes: npt.ArrayLike) -> IntArray:
     Examples
     --------
     >>> twin_sets(np.array([7, 9, 7, 7], dtype=np.uint64), [0, 0, 0, 1]).tolist()
-    [0, 2, 0, 1]
+    [0, 1, 0, 2]
     """
-    pairs = np.rec.fromarrays([hashes, np.asarray(codes).astype(np.int64)])
-    return np.unique(pairs, return_inverse=True)[1].ravel().astype(np.intp)
+    label = np.asarray(codes).astype(np.uint64)
+    return pd.factorize(hashes ^ scramble(label))[0].astype(np.intp)
 
 
 def rows_with_twins(sets: IntArray) -> int:
