@@ -105,8 +105,8 @@ def auroc_difference(
     correlation = _rank_correlation(pair[0][~event], pair[1][~event])
     if own.min() > 0:
         correlation = min(correlation, shared / math.sqrt(own.prod()))
-    # From few rows no correlation is sure: two events allow none, 20 allow 99% of it.
-    correlation *= 1 - 4 / fewest**2
+    # From few rows no correlation is sure: two events allow none of it, ten 94%, 25 99%.
+    correlation *= max(0.0, 1 - 6 / fewest**2)
     down, up = _joined(areas, [_newcombe(area, m, n, level) for area in areas], correlation)
     return gain, max(-1.0, gain - max(reach, down)), min(1.0, gain + max(reach, up))
 
