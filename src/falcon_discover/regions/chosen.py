@@ -111,7 +111,9 @@ def _dealt(inside: BoolArray, events: BoolArray, stratum: IntArray) -> FloatArra
     rng = np.random.default_rng(0)
     # Rows that are in the same slices are alike, so only their numbers are drawn. A sum of one
     # random number per slice tells them apart, faster than the slices themselves.
-    marks = rng.integers(2**62, size=len(inside)) @ inside.astype(np.int64)
+    marks = np.zeros(inside.shape[1], dtype=np.int64)
+    for held, mark in zip(inside, rng.integers(2**56, size=len(inside)), strict=True):
+        marks[held] += mark
     _, first, kind = np.unique(marks, return_index=True, return_inverse=True)
     patterns = inside[:, first].T.astype(np.float64)
     counts = np.zeros((DEALT, len(inside)))

@@ -214,21 +214,41 @@ def chosen_gain(
 ) -> float:
     """Return the Capture@budget of the best of a family minus that of the best prior.
 
-    Each is chosen on the rows of the other folds and judged on those of its own, so that the
-    luck of the choice is not in it. NaN without events.
+    Rows are ranked within their fold. Each winner is chosen by what it finds in the other folds,
+    ties by AUROC, and judged by what it finds in this one, so that the luck of the choice is not
+    in it. NaN without events.
     """
-    caught, total = 0.0, 0
-    for number in np.unique(fold):
-        here = fold == number
-        count = int(events[here].sum())
-        if not count:
-            continue
-        mine, theirs = (
-            capture_at(events[here], _chosen(events, scores, ~here, budget)[here], budget)
-            for scores in (family, priors)
-        )
-        caught, total = caught + count * (mine - theirs), total + count
-    return caught / total if total else math.nan
+    parts = [np.flatnonzero(fold == number) for number in np.unique(fold[events])]
+    if not parts:
+        return math.nan
+    counts = np.array([int(events[rows].sum()) for rows in parts])
+    mine, theirs = (
+        sum(_judged_apart(np.array([_merits(events, s, parts, budget) for s in scores]) * counts))
+        for scores in (family, priors)
+    )
+    return float((mine - theirs) / counts.sum())
+
+
+def _merits(
+    events: BoolArray, score: FloatArray, parts: Sequence[IntArray], budget: float
+) -> list[list[float]]:
+    """Return the capture and the AUROC of a ranker in each part; AUROC 0 where all are events."""
+    found = [capture_at(events[rows], score[rows], budget) for rows in parts]
+    areas = [fc_auroc(events[rows], score[rows]) for rows in parts]
+    return [found, list(np.nan_to_num(areas))]
+
+
+def _judged_apart(merits: FloatArray) -> Iterator[float]:
+    """Yield what the ranker that was best in the other parts finds in each part.
+
+    Parameters
+    ----------
+    merits : rankers x (found, AUROC) x parts
+    """
+    for part in range(merits.shape[2]):
+        elsewhere = np.delete(merits, part, axis=2).sum(axis=2)
+        best = max(range(len(merits)), key=lambda ranker: tuple(elsewhere[ranker]))
+        yield float(merits[best, 0, part])
 
 
 def folds_by_confidence(confidence: FloatArray) -> IntArray:
@@ -242,21 +262,6 @@ def folds_by_confidence(confidence: FloatArray) -> IntArray:
     fold = np.empty(len(confidence), dtype=np.intp)
     fold[np.argsort(confidence, kind="stable")] = np.arange(len(confidence)) % FOLDS
     return fold
-
-
-def _chosen(
-    events: BoolArray, scores: Sequence[FloatArray], rows: BoolArray, budget: float
-) -> FloatArray:
-    """Return the scores that find most events in some rows, ties by AUROC; the first of none."""
-    if not events[rows].any():
-        return scores[0]
-    return max(
-        scores,
-        key=lambda s: (
-            capture_at(events[rows], s[rows], budget),
-            fc_auroc(events[rows], s[rows]),
-        ),
-    )
 
 
 def gap_interval(found: int, rows: int, total: int, base: int) -> tuple[float, float, float]:
