@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover import notices
-from falcon_discover.ordering import FloatArray, IntArray, UInt64Array, tie_keys
+from falcon_discover.ordering import FloatArray, IntArray, UInt64Array, scramble, tie_keys
 
 # Share of labelled rows with a twin from which a warning says so.
 MANY = 0.01
