@@ -16,6 +16,7 @@ from falcon_discover.bench.action_tables import SHOWN, action_tables
 from falcon_discover.bench.beyond import Beyond, grid, permuted, rankings
 from falcon_discover.bench.loading import Study
 from falcon_discover.bench.promises import calibration, guarantee
+from falcon_discover.bench.risk_check import in_the_large
 from falcon_discover.bench.states import load_state
 from falcon_discover.bench.store import RunKey, Store
 from falcon_discover.bench.summary import summary
@@ -162,6 +163,7 @@ def tables(beyond) -> dict[str, pd.DataFrame]:
         "grid": grid(beyond),
         "guarantee": guarantee(beyond),
         "risk_calibration": calibration(beyond),
+        "risk_in_the_large": in_the_large(beyond),
         "permuted": permuted(beyond),
     }
 
@@ -224,6 +226,25 @@ def test_the_guarantee_is_counted_over_500_splits(tables):
     assert (table["mean_budget"] < 1).all()
 
 
+def test_the_risk_in_the_large_counts_a_row_of_several_seeds_once(beyond, tables):
+    whole = tables["risk_in_the_large"].set_index("dataset").loc["all"]
+    bins = tables["risk_calibration"]
+    assert whole["observed"] == bins["events"].sum()
+    assert whole["predicted"] == pytest.approx((bins["rows"] * bins["predicted"]).sum())
+    assert whole["low"] < whole["ratio"] < whole["high"]
+
+    class Twice(Beyond):
+        """Every seed once more: no new evidence."""
+
+        def all_seeds(self, dataset, backbone=None):
+            return super().all_seeds(dataset, backbone) * 2
+
+    again = in_the_large(Twice(beyond.study)).set_index("dataset").loc["all"]
+    assert again["observed"] == 2 * whole["observed"]
+    for end in ("low", "high", "slope_low", "slope_high"):
+        assert again[end] == pytest.approx(whole[end], rel=1e-6)
+
+
 def test_tables_and_figures_are_written(beyond, tmp_path):
     folder = beyond.study.store.folder
     words = ["bench", "beyond", "--store", str(folder), "--out", str(tmp_path)]
@@ -231,7 +252,7 @@ def test_tables_and_figures_are_written(beyond, tmp_path):
     assert result.exit_code == 0, result.output
     assert {path.name for path in tmp_path.iterdir()} == {
         "rankers.csv", "grid.csv", "guarantee.csv", "risk_calibration.csv", "permuted.csv",
-        "gains.png", "risk_calibration.png",
+        "gains.png", "risk_calibration.png", "risk_in_the_large.csv",
     }  # fmt: skip
     assert len(pd.read_csv(tmp_path / "rankers.csv")) == 20
 
@@ -242,3 +263,4 @@ def test_the_summary_says_all_of_it(tables):
     assert "16 of 40 cells were run and have events" in text
     assert "significantly below in 0." in text
     assert "mean gain -0.001 over 8 splits" in text
+    assert "The risk in the large:" in text

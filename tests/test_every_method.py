@@ -172,6 +172,13 @@ def one_signal_row_per_row(found: Discovery, frame: pd.DataFrame) -> None:
     np.testing.assert_array_equal(frame["confidence"], confidence)
 
 
+def right_interval(found: Discovery, ends: Any) -> None:
+    if ends is not None:
+        low, high = ends
+        one_number_per_row(found, low)
+        assert ((low <= found.risk()) & (found.risk() <= high)).all()
+
+
 def right_risk(found: Discovery, risk: Any) -> None:
     if risk is not None:
         one_number_per_row(found, risk)
@@ -239,6 +246,7 @@ OF_A_FINDING: dict[str, Check] = {
     "score": (lambda f, _: f.score("gated_confidence", TAU), one_number_per_row),
     "review": (lambda f, _: f.review(0.1), lambda f, r: right_review(f, r, 0.1)),
     "risk": (lambda f, _: f.risk(), right_risk),
+    "risk_interval": (lambda f, _: f.risk_interval(), right_interval),
     "evaluate": (lambda f, _: f.evaluate(), right_evaluation),
     "compared": (lambda f, _: f.compared(), right_compared),
     "review_budget": (lambda f, _: f.review_budget(0.05), right_budget),

@@ -75,6 +75,7 @@ def test_the_p_value_is_the_exact_test_of_the_fixed_rule_on_all_these_rows(audit
     assert first(found)["here_p_value"] == excess_p_value(events, inside, stratum)
 
 
+@pytest.mark.filterwarnings("ignore:.*have a twin")
 def test_copies_are_no_more_evidence_here_than_one_row_each(audit):
     once, often = (examined(audit, "none", 300, 5, copies) for copies in (1, 8))
     assert first(often)["here_p_value"] >= first(once)["here_p_value"] - 1e-12
@@ -107,6 +108,7 @@ def test_the_report_says_what_became_of_each_region(audit, tmp_path):
         assert "rows as independent of each other" in text
 
 
+@pytest.mark.filterwarnings("ignore:.*have a twin")
 def test_a_saved_audit_tests_its_regions_again_likewise(tmp_path):
     planted = datasets.make_planted(1_200, shape="missing", random_state=0)
     X, y = pd.concat([planted.X] * 2, ignore_index=True), np.tile(planted.y, 2)

@@ -117,6 +117,7 @@ def test_every_kind_goes_all_the_way(every_kind, library):
     ],
     ids=lambda model: type(model).__name__,
 )
+@pytest.mark.filterwarnings("ignore:.*never calls a row")
 def test_models_with_native_categories(every_kind, model, frozen):
     table = every_kind[["number", "category", "codes", "flag"]]
     y = labels(every_kind)

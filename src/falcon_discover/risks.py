@@ -11,8 +11,8 @@ import numpy.typing as npt
 from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 
+from falcon_discover.ordering import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
-from falcon_discover.tables import BoolArray, FloatArray
 
 # The riskiest share of the rows, which is judged by itself: it is what people review.
 TOP_SHARE = 0.1
