@@ -192,7 +192,8 @@ def test_regimes_count_events_out_of_fold_too(study):
     table = cells(study, "tab:dataset_regimes")
     # 40 training rows are all confident errors, and 3 validation rows.
     assert table["adult", "events_to_learn_from"].mean == 43
-    assert table["adult", "validation_gain"].mean == pytest.approx(1 / 3)
+    # In one of two folds the family's winner is tied with another row for the only review.
+    assert table["adult", "validation_gain"].mean == pytest.approx(1 / 6)
     # The slice of the events: rate 1 instead of 1/2. Of the four rows of their confidence three
     # are events: so would be 2.25 of the slice's three rows, and all three once in four times.
     assert table["adult", "gamma"].mean == pytest.approx(0.5)

@@ -7,8 +7,8 @@ can be tried afterwards without a model.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from falcon_discover.bench import plan
 from falcon_discover.bench.memory import peak_memory_mb
 from falcon_discover.bench.run import Stopwatch, versions
 from falcon_discover.bench.store import RunKey
-from falcon_discover.crossfit import make_folds, select_backbone
+from falcon_discover.crossfit import Folds, make_folds, select_backbone
 from falcon_discover.opinions import CrossOpinions, Opinions
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.apart import Apart
@@ -58,7 +58,7 @@ def measure_states(key: RunKey, n_jobs: int) -> tuple[dict[str, pd.DataFrame], d
         )
     measure = Measure(seed=key.seed)
     with watch.stage("opinions"):
-        opinions, of_all = _opinions(key.dataset, key.seed, n_jobs)
+        opinions, of_all = _opinions(known, own, folds, key.seed, n_jobs)
     with watch.stage("training states"):
         oof = measure.cross_fitted_state(
             known,
@@ -90,19 +90,27 @@ def measure_states(key: RunKey, n_jobs: int) -> tuple[dict[str, pd.DataFrame], d
     return tables, report
 
 
-@lru_cache(maxsize=1)
-def _opinions(dataset: str, seed: int, n_jobs: int) -> tuple[CrossOpinions, Opinions]:
-    """Return the second opinions of a split, which are the same for all backbones."""
-    X, y = datasets.load(dataset)
-    labels, table = Labels.from_input(y), Table.from_input(X)
-    train = paper_split(labels.codes, seed)[0]
-    known, own = table.take(train), Labels(labels.classes, labels.codes[train])
-    folds = make_folds(PAPER.n_folds, own, seed)
-    rows = TransformedView().fit(known).transform(known)
-    return (
-        CrossOpinions.fit(known, own.codes, folds, seed, n_jobs),
-        Opinions.fit(rows, own.codes, seed=seed, n_jobs=n_jobs),
-    )
+# The second opinions of the last split: they are the same for all backbones, which follow each
+# other. By the rows themselves; a name may stand for other data in another folder.
+_last: dict[bytes, tuple[CrossOpinions, Opinions]] = {}
+
+
+def _opinions(
+    table: Table, labels: Labels, folds: Folds, seed: int, n_jobs: int
+) -> tuple[CrossOpinions, Opinions]:
+    """Return what second opinions say of training rows, and those fitted on all of them."""
+    content = table.row_hashes().tobytes() + labels.codes.tobytes() + str(seed).encode()
+    key = hashlib.sha256(content).digest()
+    if key not in _last:
+        rows = TransformedView().fit(table).transform(table)
+        found = (
+            CrossOpinions.fit(table, labels.codes, folds, seed, n_jobs),
+            Opinions.fit(rows, labels.codes, seed=seed, n_jobs=n_jobs),
+        )
+        _last.clear()
+        _last[key] = found
+        return found
+    return _last[key]
 
 
 def _frame(state: State, rows: Any, codes: Any) -> pd.DataFrame:
