@@ -34,7 +34,7 @@ OUT_OF_FOLD = dict.fromkeys(
 
 @scikit_learn_checks(
     [
-        FalconDiscover(LogisticRegression()),
+        FalconDiscover(LogisticRegression(), cv=3),
         FalconDiscover("logistic_regression", ranker="gated_confidence", cv=2),
     ],
     OUT_OF_FOLD,

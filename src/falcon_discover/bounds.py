@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import betaincinv
 from scipy.stats import beta, binom, hypergeom
 
 from falcon_discover.metrics import review_size
@@ -44,7 +45,7 @@ def upper_bound(count: int, n: int, confidence: float = PAPER.interval_level) ->
         return 0.0
     if count >= n:
         return 1.0
-    return float(beta.ppf(confidence, count + 1, n - count))
+    return float(betaincinv(count + 1.0, n - count, confidence))
 
 
 def fewest_rows(max_residual_rate: float, confidence: float) -> int:

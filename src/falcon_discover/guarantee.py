@@ -277,11 +277,13 @@ def review_budget(
     columns = ["budget", "unreviewed", "missed", "upper", "passed"]
     if batch is not None:
         columns[-1:] = ["batch_unreviewed", "batch_missed", "passed"]
-    frame = pd.DataFrame(tested, columns=columns).astype({"passed": bool})
-    passed_budgets = frame.loc[frame["passed"], "budget"]
-    every = passed_budgets.empty
+    frame = pd.DataFrame(tested, columns=columns)
+    if not tested:
+        frame = frame.astype({"passed": bool})
+    safe = [line["budget"] for line in tested if line["passed"]]
+    every = not safe
     return ReviewBudget(
-        share if every else float(passed_budgets.iloc[-1]),
+        share if every else safe[-1],
         max_residual_rate,
         confidence,
         share,
