@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, logit
-from scipy.stats import beta, binomtest, norm, rankdata
+from scipy.special import betaincinv, expit, logit
+from scipy.stats import norm, rankdata
 from scipy.stats import t as student
 
 from falcon_discover.settings import PAPER
@@ -31,12 +31,10 @@ def share_interval(count: float, n: int, level: float = PAPER.interval_level) ->
     """
     if n == 0:
         return math.nan, math.nan
-    if count != int(count):
-        tail = (1 - level) / 2
-        low = beta.ppf(tail, count, n - count + 1)
-        return float(low), float(beta.ppf(1 - tail, count + 1, n - count))
-    interval = binomtest(int(count), n).proportion_ci(level, method="exact")
-    return float(interval.low), float(interval.high)
+    tail = (1 - level) / 2
+    low = betaincinv(count, n - count + 1, tail) if count > 0 else 0.0
+    high = betaincinv(count + 1, n - count, 1 - tail) if count < n else 1.0
+    return float(low), float(high)
 
 
 def auroc_interval(
