@@ -58,7 +58,7 @@ bench: $(VENV)/.peers $(ALIBI)
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/ratios.py
 
-# Every statistical claim against simulations with known truth: half an hour on 2 cores.
+# Every statistical claim against simulations with known truth: twenty minutes on 2 free cores.
 statistics: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.claims
 

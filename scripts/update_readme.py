@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from figures import actions, paper, performance, plausibility, ranking
+from figures import actions, claims, paper, performance, plausibility, ranking
 from figures.common import ROOT
 
 PAGES = (
@@ -17,6 +17,7 @@ PAGES = (
     "docs/regions.md",
     "docs/calibration.md",
     "docs/limits.md",
+    "docs/statistics.md",
     "docs/performance.md",
     "docs/guides/scale-out.md",
     "docs/paper/reproduction.md",
@@ -28,6 +29,7 @@ TABLES = {
     **performance.TABLES,
     **plausibility.TABLES,
     **paper.TABLES,
+    **claims.TABLES,
 }
 
 
