@@ -73,8 +73,7 @@ def test_no_label_of_a_fold_is_in_the_evidence_without_it(rows, fold):
     assert not before.evidence[others].equals(after.evidence[others])
 
 
-def test_the_scores_of_a_fold_do_not_depend_on_its_labels(rows):
-    """The ranker that scores a fold learned from nothing that its labels can change."""
+def test_rows_of_a_fit_are_scored_in_their_own_folds_and_have_nothing_apart_from_these():
     planted = datasets.make_planted(600, random_state=0)
     found = discover(planted.X, planted.y, planted.proba, random_state=0)
     state, y = found.training.oof.state, found.training.oof.codes

@@ -41,7 +41,7 @@ from falcon_discover.settings import PAPER
 from falcon_discover.sides import by_predicted_class, notice
 from falcon_discover.signals.state import STABILITY_SIGNALS, State
 from falcon_discover.tables import FloatArray, Table
-from falcon_discover.twins import Content, one_of_each, rows_with_twins, twin_sets
+from falcon_discover.twins import Content, one_of_each
 
 NO_MODEL = (
     "There was no model to probe, so the stability signals "
@@ -199,9 +199,8 @@ class Judgements:
             raise InputError(f"conflict needs a model: {NO_MODEL}")
         events, sure = self._events(), self.state.confidence
         known = {name: self.state.signals[name].to_numpy() for name in self.state.signals}
-        assert self.codes is not None
-        sets = twin_sets(self.table.row_hashes(), self.codes)
-        distinct = one_of_each(sets, sure) if rows_with_twins(sets) else None
+        content = self.content
+        distinct = one_of_each(content.sets, sure) if content.twins else None
         slices = conflict_grid(known, events, sure, self.tau, distinct)
         trust = self.state.evidence["log_trust_1"].to_numpy()
         priors = [self.score("confidence", self.tau), -trust]

@@ -19,9 +19,13 @@ BoolArray = npt.NDArray[np.bool_]
 UInt64Array = npt.NDArray[np.uint64]
 
 
+# Splitmix64's step from one state to the next.
+STEP = 0x9E3779B97F4A7C15
+
+
 def scramble(values: UInt64Array) -> UInt64Array:
     """Return the splitmix64 finaliser of each value: close inputs, unrelated outputs."""
-    z = values + np.uint64(0x9E3779B97F4A7C15)
+    z = values + np.uint64(STEP)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from falcon_discover.ordering import STEP, scramble
 from falcon_discover.tables import BoolArray, IntArray
 from falcon_discover.twins import twin_sets
 
@@ -34,7 +35,7 @@ def halves(frame: pd.DataFrame, events: BoolArray, eligible: BoolArray, seed: in
     >>> bool(first[0] == first[2]), frame[first].nunique().item(), bool((first ^ second).all())
     (True, 2, True)
     """
-    keys = _mixed(_hashes(frame), seed)
+    keys = scramble(_hashes(frame) + np.uint64(seed * STEP % 2**64))
     kind = _kind(events, eligible)
     first = np.zeros(len(frame), dtype=bool)
     for value in np.unique(kind):
@@ -52,11 +53,3 @@ def _hashes(frame: pd.DataFrame) -> HashArray:
     by_name = sorted(range(frame.shape[1]), key=lambda i: str(frame.columns[i]))
     hashes = pd.util.hash_pandas_object(frame.iloc[:, by_name], index=False)
     return np.asarray(hashes, dtype=np.uint64)
-
-
-def _mixed(hashes: HashArray, seed: int) -> HashArray:
-    """Return other hashes for another seed (the finaliser of splitmix64)."""
-    mixed = hashes + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
