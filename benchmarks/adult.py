@@ -13,8 +13,8 @@ from pathlib import Path
 import pandas as pd
 
 from falcon_discover import PAPER, FalconDiscover, datasets, metrics
-from falcon_discover.audit import paper_split
 from falcon_discover.bench.check import paper_values, prototype_values
+from falcon_discover.datasets.splits import paper_split
 
 RESULT = Path(__file__).parents[1] / "results" / "adult_core.csv"
 RANKERS = ("s_stab", "s_disc", "learned", "learned_both", "gated_confidence", "confidence")

@@ -19,9 +19,10 @@ import numpy as np
 import pandas as pd
 
 from falcon_discover import PAPER, FalconDiscover, datasets
-from falcon_discover.audit import paper_split
-from falcon_discover.crossfit import make_folds, select_backbone
-from falcon_discover.tables import Labels, Table
+from falcon_discover.data.labels import Labels
+from falcon_discover.data.table import Table
+from falcon_discover.datasets.splits import paper_split
+from falcon_discover.models.crossfit import make_folds, select_backbone
 
 REPEATS = 2
 BACKBONES = ("xgboost", "catboost")

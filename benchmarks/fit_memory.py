@@ -18,7 +18,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from falcon_discover import PAPER, FalconDiscover, progress
+from falcon_discover import PAPER, FalconDiscover
+from falcon_discover.runtime import progress
 from synthetic import wide_table
 
 COLUMNS = 50

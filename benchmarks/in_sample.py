@@ -29,11 +29,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from falcon_discover.data.table import Table
+from falcon_discover.data.view import TransformedView
+from falcon_discover.evaluation.plausibility import by_heart, second_opinions
 from falcon_discover.metrics import fc_auroc
-from falcon_discover.opinions import Opinions
-from falcon_discover.plausibility import by_heart, second_opinions
-from falcon_discover.tables import Table
-from falcon_discover.view import TransformedView
+from falcon_discover.signals.opinions import Opinions
 
 SIZES = (1_000, 2_000, 4_000)
 MORE, AT_MOST = 20, 20_000

@@ -30,7 +30,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def our_trustscore(folder: Path) -> tuple[float, dict[str, Any]]:
-    from falcon_discover.baselines.trustscore import TrustScore
+    from falcon_discover.rankers.trust import TrustScore
 
     given = np.load(folder / "trustscore.npz")
 
@@ -61,8 +61,8 @@ def alibi_trustscore(folder: Path) -> tuple[float, dict[str, Any]]:
 def our_regions(folder: Path) -> tuple[float, dict[str, Any]]:
     import pandas as pd
 
+    from falcon_discover.data.table import Table
     from falcon_discover.regions.rules import find_rules
-    from falcon_discover.tables import Table
 
     X, given = pd.read_parquet(folder / "X.parquet"), np.load(folder / "events.npz")
 

@@ -32,10 +32,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 
 from falcon_discover import PAPER, datasets
-from falcon_discover.audit import paper_split
+from falcon_discover.data.labels import Labels
+from falcon_discover.data.table import Table
+from falcon_discover.data.view import TransformedView
+from falcon_discover.datasets.splits import paper_split
 from falcon_discover.metrics import confidence
-from falcon_discover.tables import Labels, Table
-from falcon_discover.view import TransformedView
 from peer_work import TAU
 
 ROUNDS = 2

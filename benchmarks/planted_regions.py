@@ -24,11 +24,11 @@ import numpy as np
 import pandas as pd
 
 from falcon_discover import datasets
+from falcon_discover.data.table import Table
 from falcon_discover.metrics import confidence
 from falcon_discover.regions.confirm import excess_p_value, strata
 from falcon_discover.regions.halves import halves
 from falcon_discover.regions.rules import find_rules
-from falcon_discover.tables import Table
 
 TAU = 0.90
 N_ROWS = 5_000

@@ -17,12 +17,14 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from falcon_discover import datasets, notices
-from falcon_discover.audit import paper_split
+from falcon_discover import datasets
+from falcon_discover.data.labels import Labels
+from falcon_discover.data.table import Table
+from falcon_discover.data.view import TransformedView
+from falcon_discover.datasets.splits import paper_split
 from falcon_discover.metrics import confidence, false_confidence
+from falcon_discover.runtime import notices
 from falcon_discover.settings import PAPER
-from falcon_discover.tables import Labels, Table
-from falcon_discover.view import TransformedView
 
 DATASETS = ("adult", "bank_marketing", "magic_telescope", "nomao", "phoneme", "spambase")
 MODELS = {

@@ -18,8 +18,8 @@ from typing import Any
 import pandas as pd
 
 from falcon_discover import PAPER, DataWarning, FalconDiscover, datasets, load, metrics
-from falcon_discover.audit import paper_split
-from falcon_discover.persistence.archive import Archive
+from falcon_discover.datasets.splits import paper_split
+from falcon_discover.storage.archive import Archive
 
 OUT = Path(__file__).parents[1] / "results" / "saved_reference.csv"
 

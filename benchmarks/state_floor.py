@@ -24,15 +24,24 @@ import numpy as np
 import pandas as pd
 from sklearn.neighbors import NearestNeighbors
 
-from falcon_discover import PAPER, backbones, datasets
-from falcon_discover.audit import paper_split
-from falcon_discover.crossfit import fit_backbone
-from falcon_discover.mixing import Probe, neighbour_rows, stacked_mixes
-from falcon_discover.search import FaissFlat, Intelex, ScikitLearn, faiss, intelex
+from falcon_discover import PAPER, datasets
+from falcon_discover.data.labels import Labels
+from falcon_discover.data.table import Table
+from falcon_discover.data.view import TransformedView
+from falcon_discover.datasets.splits import paper_split
+from falcon_discover.models import library
+from falcon_discover.models.adapter import Probe
+from falcon_discover.models.fitting import fit_backbone
+from falcon_discover.signals.mixing import neighbour_rows, stacked_mixes
+from falcon_discover.signals.neighbours.backends import (
+    FaissFlat,
+    Intelex,
+    ScikitLearn,
+    faiss,
+    intelex,
+)
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.state import STACK_ROWS, Measure
-from falcon_discover.tables import Labels, Table
-from falcon_discover.view import TransformedView
 from synthetic import wide_table
 
 TABLES = ("adult", "nomao", "synthetic")
@@ -59,7 +68,7 @@ class Case:
         train, _, test = paper_split(labels.codes, PAPER.seeds[0])
         table, codes = Table.from_input(X), labels.codes[train]
         self.test = table.take(test)
-        view = TransformedView(backbones.candidate(backbone).dtype).fit(table.take(train))
+        view = TransformedView(library.candidate(backbone).dtype).fit(table.take(train))
         rows = view.transform(table.take(train))
         self.model = fit_backbone(backbone, rows, codes, seed=0, n_jobs=-1)
         p = self.model.predict_proba(rows)[:, 1]

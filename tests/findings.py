@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from falcon_discover.discovery import Discovery
+from falcon_discover.audit.finding import Discovery
+from falcon_discover.data.table import Table
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.signals.certainty import certainty_signals
 from falcon_discover.signals.state import State
-from falcon_discover.tables import Table
 
 HOSTILE_NAME = "<script>window.hacked=1</script>"
 HOSTILE_LABEL = "</script><img src=x onerror=window.hacked=1>"

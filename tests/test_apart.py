@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from falcon_discover import FalconDiscover, datasets, discover, load
-from falcon_discover.crossfit import make_folds
-from falcon_discover.opinions import CrossOpinions
+from falcon_discover.data.labels import Labels
+from falcon_discover.data.table import Table
+from falcon_discover.models.crossfit import make_folds
 from falcon_discover.rankers.blend import inner_folds
 from falcon_discover.signals.apart import Apart
+from falcon_discover.signals.opinions import CrossOpinions
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.state import NO_FOLD, Measure, State
-from falcon_discover.tables import Labels, Table
 
 N, FOLDS = 240, 4
 MEASURE = Measure(n_neighbors=10)

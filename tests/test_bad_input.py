@@ -19,15 +19,16 @@ from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 from sklearn.svm import LinearSVC
 
 from conftest import awkward_table
-from falcon_discover import DataWarning, FalconDiscover, InputError, datasets, discover, notices
-from falcon_discover.crossfit import ONE_THREAD_CELLS, fit_candidate
+from falcon_discover import DataWarning, FalconDiscover, InputError, datasets, discover
+from falcon_discover.data.files import write_results
+from falcon_discover.data.table import Table
 from falcon_discover.datasets import loaders
-from falcon_discover.files import write_results
-from falcon_discover.mixing import stacked_mixes
-from falcon_discover.neighbours import NeighbourIndex
+from falcon_discover.models.fitting import ONE_THREAD_CELLS, fit_candidate
+from falcon_discover.runtime import notices
 from falcon_discover.signals import state
+from falcon_discover.signals.mixing import stacked_mixes
+from falcon_discover.signals.neighbours.index import NeighbourIndex
 from falcon_discover.signals.state import STACK_ROWS
-from falcon_discover.tables import Table
 
 quiet = pytest.mark.filterwarnings("ignore::falcon_discover.DataWarning")
 
@@ -397,7 +398,7 @@ def test_no_network_names_the_ways_out(tmp_path, monkeypatch):
 
 
 def test_skops_missing_is_said(tmp_path, monkeypatch):
-    from falcon_discover.persistence.objects import read_model
+    from falcon_discover.storage.objects import read_model
 
     (tmp_path / "m.skops").write_bytes(b"x")
     real = builtins.__import__
@@ -414,7 +415,7 @@ def test_skops_missing_is_said(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("n_jobs", [1, 4])
 def test_a_large_catboost_fit_has_the_same_threads_whatever_is_asked_for(n_jobs):
-    from falcon_discover.backbones import candidate
+    from falcon_discover.models.library import candidate
 
     pytest.importorskip("catboost")
     asked = []

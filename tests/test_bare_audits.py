@@ -6,7 +6,7 @@ import matplotlib as mpl
 import pytest
 
 from falcon_discover import DataWarning, InputError, load
-from falcon_discover.baselines.calibrators import CALIBRATORS
+from falcon_discover.calibration.calibrators import CALIBRATORS
 from falcon_discover.plots.accessor import FIGURES
 from saving import MIXED, NEW, small_audit
 

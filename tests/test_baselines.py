@@ -8,10 +8,10 @@ from scipy.special import expit, logit
 from sklearn.isotonic import isotonic_regression
 
 from falcon_discover import metrics
-from falcon_discover.baselines.calibrators import CALIBRATORS, Beta, Isotonic, Platt, Temperature
-from falcon_discover.baselines.failure import failure_scores
-from falcon_discover.baselines.trustscore import TrustScore
 from falcon_discover.calibration import calibration_weights, training_weights
+from falcon_discover.calibration.calibrators import CALIBRATORS, Beta, Isotonic, Platt, Temperature
+from falcon_discover.rankers.failure import failure_scores
+from falcon_discover.rankers.trust import TrustScore
 from falcon_discover.signals.certainty import certainty_signals
 from falcon_discover.signals.state import State
 

@@ -13,7 +13,9 @@ from scipy.stats import betabinom, hypergeom
 from typer.testing import CliRunner
 
 from falcon_discover import DataWarning, InputError, datasets, discover
-from falcon_discover.bounds import (
+from falcon_discover.cli import app
+from falcon_discover.data.twins import Content
+from falcon_discover.evaluation.bounds import (
     BAND,
     BUDGETS,
     most_in_batch,
@@ -21,11 +23,9 @@ from falcon_discover.bounds import (
     unread,
     upper_bound,
 )
-from falcon_discover.cli import app
-from falcon_discover.curves import missed_curve
-from falcon_discover.guarantee import GRID, missed_bound, review_budget
+from falcon_discover.evaluation.budget import GRID, missed_bound, review_budget
+from falcon_discover.evaluation.curves import missed_curve
 from falcon_discover.metrics import review_order, review_size
-from falcon_discover.twins import Content
 
 
 def population(n: int, seed: int):

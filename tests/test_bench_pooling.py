@@ -16,7 +16,7 @@ from falcon_discover.bench.pooling import (
     capture_interval,
     event_rows,
 )
-from falcon_discover.inference import placements
+from falcon_discover.metrics.intervals import placements
 
 
 def drawn_split(seed: int, n: int = 200, first: int = 0) -> Split:

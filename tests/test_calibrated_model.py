@@ -18,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from conftest import scikit_learn_checks
 from falcon_discover import FalconDiscover, datasets, load
+from falcon_discover.audit.finding import Discovery
 from falcon_discover.calibration import CalibratedModel
-from falcon_discover.discovery import Discovery
 from falcon_discover.exceptions import InputError
 
 FALCON = FalconDiscover(

@@ -10,8 +10,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
 from falcon_discover import FalconDiscover, datasets, discover, metrics
-from falcon_discover.baselines.calibrators import clipped_logit
 from falcon_discover.calibration import METHODS, CalibratedModel, Discrepancy
+from falcon_discover.calibration.calibrators import clipped_logit
 from falcon_discover.calibration.discrepancy import Evidence, affordable_caution
 from falcon_discover.calibration.weights import calibration_weights, training_weights
 from falcon_discover.exceptions import InputError

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from falcon_discover import FalconDiscover, metrics
-from falcon_discover.curves import Curves
+from falcon_discover.evaluation.curves import Curves
 from falcon_discover.exceptions import InputError
 from falcon_discover.report import About, Report, markdown
 from findings import made_up

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from falcon_discover import PAPER, datasets
 from falcon_discover.cli import app
-from falcon_discover.files import spreadsheet_safe
+from falcon_discover.data.files import spreadsheet_safe
 
 NUMBERS = ["signal_a", "signal_b", "load", "height"]
 

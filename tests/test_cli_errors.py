@@ -13,14 +13,15 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from falcon_discover import InputError, __version__, audit, datasets, notices, progress
+from falcon_discover import InputError, __version__, datasets
 from falcon_discover import cli as command_line
-from falcon_discover.cli import app
+from falcon_discover.cli import app, request
 from falcon_discover.cli.common import BUG, echo
-from falcon_discover.files import write_results
-from falcon_discover.persistence import Savable
+from falcon_discover.data.files import write_results
 from falcon_discover.report import write
 from falcon_discover.report.format import identifier, text
+from falcon_discover.runtime import notices, progress
+from falcon_discover.storage import Savable
 
 N = 240
 PROBA = ("--target", "outcome", "--proba", "score")
@@ -66,7 +67,7 @@ def untouched(monkeypatch):
     def begun(*args, **kwargs):
         raise AssertionError("the work began")
 
-    monkeypatch.setattr(audit, "run", begun)
+    monkeypatch.setattr(request, "run", begun)
 
 
 @pytest.mark.parametrize("kind", [ValueError, KeyError, AssertionError])
@@ -74,7 +75,7 @@ def test_an_error_of_ours_says_so_and_shows_where(table, tmp_path, monkeypatch, 
     def broken(*args, **kwargs):
         raise kind("the truth value is ambiguous")
 
-    monkeypatch.setattr(audit, "run", broken)
+    monkeypatch.setattr(request, "run", broken)
     result = run("audit", table, *PROBA, "--out", tmp_path / "out", code=BUG)
     assert result.stderr.startswith("This is a bug in falcon-discover, not in your input.")
     assert f"falcon-discover {__version__}, Python {sys.version.split()[0]}" in result.stderr
@@ -83,7 +84,7 @@ def test_an_error_of_ours_says_so_and_shows_where(table, tmp_path, monkeypatch, 
 
 
 def test_an_error_with_a_model_of_the_users_names_both(tmp_path, monkeypatch):
-    from falcon_discover.engines import run as engine
+    from falcon_discover.scoring import run as engine
 
     def broken(*args, **kwargs):
         raise ValueError("unknown categories")
@@ -99,18 +100,18 @@ def test_too_little_memory_is_said_in_a_sentence(table, tmp_path, monkeypatch):
     def hungry(*args, **kwargs):
         raise MemoryError("Unable to allocate 8 GiB")
 
-    monkeypatch.setattr(audit, "run", hungry)
+    monkeypatch.setattr(request, "run", hungry)
     sentence = refused("audit", table, *PROBA, "--out", tmp_path / "out")
     assert sentence == "there is not enough memory. Unable to allocate 8 GiB"
 
 
 @pytest.fixture(scope="module")
-def finished() -> audit.Audit:
+def finished() -> request.Audit:
     """An audit of a small trained model."""
-    question = audit.Question(
+    question = request.Question(
         "outcome", backbone="logistic_regression", leave_out=("score",), contributions=False
     )
-    return audit.run(made_up(), question, name="table.csv")
+    return request.run(made_up(), question, name="table.csv")
 
 
 def full_disk(*args, **kwargs):
@@ -120,7 +121,7 @@ def full_disk(*args, **kwargs):
 def test_a_full_disk_is_said_in_a_sentence_that_names_the_folder(
     table, tmp_path, monkeypatch, finished
 ):
-    monkeypatch.setattr(audit, "run", lambda *args, **kwargs: finished)
+    monkeypatch.setattr(request, "run", lambda *args, **kwargs: finished)
     monkeypatch.setattr(write, "write_results", full_disk)
     out = tmp_path / "out"
     sentence = refused("audit", table, *PROBA, "--out", out)
@@ -149,7 +150,7 @@ def test_where_saving_fails_the_report_that_is_there_is_named(
     def fails(*args, **kwargs):
         raise failure
 
-    monkeypatch.setattr(audit, "run", lambda *args, **kwargs: finished)
+    monkeypatch.setattr(request, "run", lambda *args, **kwargs: finished)
     monkeypatch.setattr(Savable, "save", fails)
     out = tmp_path / "out"
     result = run("audit", table, *TRAINED, "--out", out, "--save", tmp_path / "a", code=code)
@@ -162,7 +163,7 @@ def test_an_interrupt_before_anything_is_written_says_that(table, tmp_path, monk
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(audit, "run", interrupted)
+    monkeypatch.setattr(request, "run", interrupted)
     result = run("audit", table, *PROBA, "--out", tmp_path / "out", code=130)
     assert result.stderr == "interrupted: nothing was written.\n"
 
@@ -232,7 +233,7 @@ def test_of_many_columns_twelve_are_listed(tmp_path):
     assert "Did you mean" not in told
 
 
-@pytest.mark.parametrize("name", audit.LIST_COLUMNS)
+@pytest.mark.parametrize("name", request.LIST_COLUMNS)
 def test_an_id_with_a_name_of_the_review_list_is_refused_at_once(tmp_path, name):
     path = written(tmp_path, **{name: np.arange(N)})
     told = refused("audit", path, *PROBA, "--id", name)
@@ -240,7 +241,7 @@ def test_an_id_with_a_name_of_the_review_list_is_refused_at_once(tmp_path, name)
 
 
 def test_the_names_that_an_id_may_not_have_are_those_of_the_review_list(finished):
-    assert set(finished.review.columns) <= set(audit.LIST_COLUMNS)
+    assert set(finished.review.columns) <= set(request.LIST_COLUMNS)
 
 
 @pytest.mark.parametrize(
@@ -279,7 +280,7 @@ def test_scores_that_are_no_probabilities_are_named_as_the_file_has_them(
 
 
 def test_scores_written_as_texts_are_read():
-    assert audit._scores(pd.Series(["0.25", "1"])).tolist() == [0.25, 1.0]
+    assert request._scores(pd.Series(["0.25", "1"])).tolist() == [0.25, 1.0]
 
 
 def test_a_target_that_is_no_class_is_refused_in_a_sentence(table):
@@ -288,7 +289,7 @@ def test_a_target_that_is_no_class_is_refused_in_a_sentence(table):
 
 
 def test_a_budget_out_of_range_is_refused_before_the_work(table, monkeypatch):
-    monkeypatch.setattr(audit, "discover", None)
+    monkeypatch.setattr(request, "discover", None)
     assert "budget is 20.0" in refused("audit", table, *PROBA, "--budget", 20)
 
 
@@ -304,7 +305,7 @@ def test_a_budget_out_of_range_is_refused_before_the_work(table, monkeypatch):
     ],
 )
 def test_identifiers_of_any_kind_are_written_in_full(tmp_path, ids, listed):
-    review = pd.DataFrame({"key": audit._as_written(pd.Series(ids))})
+    review = pd.DataFrame({"key": request._as_written(pd.Series(ids))})
     path = write_results(tmp_path, review, {})[0]
     told = pd.read_parquet(path)["key"]
     assert [None if pd.isna(value) else value for value in told] == listed
@@ -323,7 +324,7 @@ def test_a_feature_that_names_its_rows_is_noted(tmp_path):
     rows["number"] = np.arange(N)
     rows["colour_of_few"] = np.arange(N) % 7
     with notices.collected() as notes:
-        audit._note_identifiers(rows, audit.Question("outcome"))
+        request._note_identifiers(rows, request.Question("outcome"))
     told = " ".join(notes)
     assert "column 'customer' has another value in every row" in told
     assert "if it is one, use --id customer." in told
@@ -374,7 +375,7 @@ def test_a_piped_audit_says_what_it_is_at_unless_it_is_to_be_quiet(
         progress.step("two")
         return finished
 
-    monkeypatch.setattr(audit, "run", stepping)
+    monkeypatch.setattr(request, "run", stepping)
     words = ("audit", table, *PROBA, "--out", tmp_path / "out")
     # The second step comes within the first seconds and has no line.
     assert run(*words).stderr == "[0 s] one\n"
@@ -401,7 +402,7 @@ def test_what_is_noticed_outside_an_audit_is_told_as_a_note(table, tmp_path, mon
         notices.warn("the last line has no end")
         return finished
 
-    monkeypatch.setattr(audit, "run", noticing)
+    monkeypatch.setattr(request, "run", noticing)
     result = run("audit", table, *PROBA, "--out", tmp_path / "out", "--quiet")
     assert result.stderr == "note: the last line has no end\n"
 
@@ -449,5 +450,5 @@ def test_labels_that_are_bytes_are_refused_in_a_sentence(tmp_path):
 def test_a_column_of_lists_is_no_identifier():
     rows = made_up().assign(load=[[1, 2]] * N)
     with notices.collected() as notes:
-        audit._note_identifiers(rows, audit.Question("outcome"))
+        request._note_identifiers(rows, request.Question("outcome"))
     assert not notes

@@ -19,12 +19,12 @@ from distributed import Client, LocalCluster
 from distributed.comm.core import CommClosedError
 
 from falcon_discover import FalconDiscover, InputError, datasets, load
-from falcon_discover.engines import cluster
-from falcon_discover.engines.cluster import dask_engine
-from falcon_discover.engines.plan import Part, Plan, Source
-from falcon_discover.engines.run import local, score_files
-from falcon_discover.engines.scorer import score_part
-from falcon_discover.neighbours import NeighbourIndex
+from falcon_discover.scoring import cluster
+from falcon_discover.scoring.cluster import dask_engine
+from falcon_discover.scoring.plan import Part, Plan, Source
+from falcon_discover.scoring.run import local, score_files
+from falcon_discover.scoring.scorer import score_part
+from falcon_discover.signals.neighbours.index import NeighbourIndex
 
 NUMBERS = ["signal_a", "signal_b", "load", "height"]
 NEW = datasets.make_planted(60, random_state=1).X[NUMBERS].fillna(0)

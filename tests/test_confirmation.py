@@ -5,14 +5,14 @@ import pandas as pd
 import pytest
 
 from falcon_discover import datasets
-from falcon_discover.discovery import _rules
+from falcon_discover.audit.finding import _rules
+from falcon_discover.data.table import Table
 from falcon_discover.metrics import confidence
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions.confirm import cautious_p_value, excess_p_value, holm
 from falcon_discover.regions.halves import halves, twins_of
 from falcon_discover.regions.rules import find_rules, find_together
 from falcon_discover.signals.state import State
-from falcon_discover.tables import Table
 
 
 def drawn(shape, n_rows, seed, copies=1, **options):

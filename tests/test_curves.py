@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from falcon_discover import InputError, datasets, discover, metrics
-from falcon_discover.curves import Curves, capture_curve, missed_curve, random_band, reliability
+from falcon_discover.evaluation.curves import (
+    Curves,
+    capture_curve,
+    missed_curve,
+    random_band,
+    reliability,
+)
 from falcon_discover.plots.accessor import FIGURES
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from findings import made_up

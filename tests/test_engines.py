@@ -18,11 +18,11 @@ from typer.testing import CliRunner
 
 from falcon_discover import FalconDiscover, InputError, datasets, load
 from falcon_discover.cli import app
-from falcon_discover.engines import cluster, rows
-from falcon_discover.engines.plan import Part, Plan, Source
-from falcon_discover.engines.run import local, score_files
-from falcon_discover.engines.scorer import score_part, score_table
 from falcon_discover.rankers import RANKERS
+from falcon_discover.scoring import cluster, rows
+from falcon_discover.scoring.plan import Part, Plan, Source
+from falcon_discover.scoring.run import local, score_files
+from falcon_discover.scoring.scorer import score_part, score_table
 
 NUMBERS = ["signal_a", "signal_b", "load", "height"]
 TRAIN = datasets.make_planted(400, random_state=0)

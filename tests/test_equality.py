@@ -61,8 +61,8 @@ def test_no_record_raises_when_it_is_compared(kind):
 
 
 def test_records_of_plain_values_are_compared_by_value():
-    from falcon_discover.engines.plan import Part
     from falcon_discover.regions.conditions import OneOf, Range
+    from falcon_discover.scoring.plan import Part
 
     assert Range("age", None, 31.0) == Range("age", None, 31.0)
     assert OneOf("job", ("cook",)) != OneOf("job", ("clerk",))

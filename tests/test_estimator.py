@@ -18,7 +18,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from conftest import awkward_table, scikit_learn_checks
-from falcon_discover import PAPER, DataWarning, FalconDiscover, backbones, datasets, discover
+from falcon_discover import PAPER, DataWarning, FalconDiscover, datasets, discover
+from falcon_discover.models import library
 from falcon_discover.rankers import RANKERS, Ranker
 from falcon_discover.signals.state import SIGNALS
 
@@ -197,7 +198,7 @@ def test_a_pipeline_with_a_sparse_encoder_works():
 
 
 @quiet
-@pytest.mark.parametrize("name", backbones.names())
+@pytest.mark.parametrize("name", library.names())
 def test_one_thread_or_two_give_the_same_numbers(name):
     X, y = awkward_table(400, seed=4, few_values=False)
     new, _ = awkward_table(60, seed=5, few_values=False)
@@ -296,9 +297,9 @@ def test_the_library_keeps_the_candidate_with_the_best_out_of_fold_auroc():
 @quiet
 def test_a_candidate_that_is_not_installed_is_left_out_with_one_line(monkeypatch):
     X, y = awkward_table(120, seed=0)
-    few = {name: backbones.CANDIDATES[name] for name in ("logistic_regression", "catboost")}
-    few["catboost"] = backbones.Candidate(few["catboost"].make, "not_there_at_all", "catboost")
-    monkeypatch.setattr(backbones, "CANDIDATES", few)
+    few = {name: library.CANDIDATES[name] for name in ("logistic_regression", "catboost")}
+    few["catboost"] = library.Candidate(few["catboost"].make, "not_there_at_all", "catboost")
+    monkeypatch.setattr(library, "CANDIDATES", few)
     with pytest.warns(
         DataWarning, match=r"catboost is left out.*pip install 'falcon-discover\[cat"
     ):

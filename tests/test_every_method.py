@@ -21,9 +21,9 @@ from sklearn.preprocessing import StandardScaler
 from falcon_discover import Discovery, FalconDiscover, InputError, discover, load
 from falcon_discover.calibration.model import METHODS
 from falcon_discover.metrics import review_size
-from falcon_discover.persistence import contents
 from falcon_discover.plots.accessor import FIGURES
 from falcon_discover.signals.state import SIGNALS
+from falcon_discover.storage import contents
 
 TAU = 0.8
 FIT_ROWS = 160

@@ -12,10 +12,11 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from falcon_discover import InputError, notices
+from falcon_discover import InputError
 from falcon_discover.cli import app
+from falcon_discover.data.files import read_table, write_results
 from falcon_discover.datasets import make_planted
-from falcon_discover.files import read_table, write_results
+from falcon_discover.runtime import notices
 
 PLAIN = "y,x,city\n0,1.5,Bern\n1,2.5,Köln\n"
 EXPECTED = pd.DataFrame({"y": [0, 1], "x": [1.5, 2.5], "city": ["Bern", "Köln"]})
@@ -174,7 +175,7 @@ def test_a_folder_and_an_unreadable_file_are_named(table, tmp_path, monkeypatch)
     def refused(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("falcon_discover.delimited._opened", refused)
+    monkeypatch.setattr("falcon_discover.data.delimited._opened", refused)
     with pytest.raises(InputError, match=r"t.csv cannot be read: Permission denied\.$"):
         read_table(path)
 

@@ -23,7 +23,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from falcon_discover import InputError
-from falcon_discover.persistence import objects
+from falcon_discover.storage import objects
 from saving import NUMBERS, TRAIN
 
 X, y = TRAIN.X[NUMBERS].fillna(0), TRAIN.y

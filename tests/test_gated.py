@@ -12,15 +12,15 @@ from scipy.stats import kendalltau
 from sklearn.linear_model import LogisticRegression
 
 from falcon_discover import FalconDiscover, datasets, discover, metrics
-from falcon_discover.baselines.trustscore import TrustScore
 from falcon_discover.exceptions import DataWarning, InputError
-from falcon_discover.inference import auroc_difference, share_interval
-from falcon_discover.neighbours import LabelledIndex, NeighbourIndex
-from falcon_discover.opinions import Opinions
+from falcon_discover.metrics.intervals import auroc_difference, share_interval
 from falcon_discover.rankers import GatedRisk, GatedSignal, make
 from falcon_discover.rankers.inputs import FAMILIES, signal_columns
 from falcon_discover.rankers.training import LabelledState, TrainingRows
+from falcon_discover.rankers.trust import TrustScore
 from falcon_discover.signals.extended import MEANING, opinion_signals, trust_signals
+from falcon_discover.signals.neighbours.index import LabelledIndex, NeighbourIndex
+from falcon_discover.signals.opinions import Opinions
 from falcon_discover.signals.state import State
 
 TAU = 0.90

@@ -20,9 +20,9 @@ from typer.testing import CliRunner
 
 from falcon_discover import InputError, load
 from falcon_discover.cli import app
-from falcon_discover.persistence import bounds
-from falcon_discover.persistence.archive import Archive
-from falcon_discover.persistence.objects import read_model
+from falcon_discover.storage import bounds
+from falcon_discover.storage.archive import Archive
+from falcon_discover.storage.objects import read_model
 from saving import MIXED, NEW, NUMBERS, TRAIN, small_audit
 
 # A bomb of these tests would unpack to LARGE bytes; what is done about it takes less than SMALL.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, norm
 
-from falcon_discover.inference import auroc_difference, auroc_interval, share_interval
+from falcon_discover.metrics.intervals import auroc_difference, auroc_interval, share_interval
 
 
 def test_share_interval_is_clopper_pearson():

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from falcon_discover import datasets
-from falcon_discover.interrupts import Terminated, end_orderly, interrupt_after
+from falcon_discover.runtime.interrupts import Terminated, end_orderly, interrupt_after
 
 
 class Fragile:
@@ -115,8 +115,8 @@ import os, signal
 from pathlib import Path
 import pandas as pd
 from falcon_discover.cli.common import command
-from falcon_discover.files import write_results
-from falcon_discover.interrupts import end_orderly
+from falcon_discover.data.files import write_results
+from falcon_discover.runtime.interrupts import end_orderly
 
 end_orderly()
 Path.write_text = lambda *args, **kwargs: os.kill(os.getpid(), signal.SIGTERM)

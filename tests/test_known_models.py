@@ -34,8 +34,8 @@ from xgboost import XGBClassifier
 
 from falcon_discover import DataWarning, FalconDiscover, InputError, load
 from falcon_discover.cli import app
-from falcon_discover.persistence import known
-from falcon_discover.persistence.objects import UntrustedTypesError, read_model
+from falcon_discover.storage import known
+from falcon_discover.storage.objects import UntrustedTypesError, read_model
 from saving import NEW, NUMBERS, OTHER, TRAIN, rewritten, small_audit
 
 ROWS, LABELS = TRAIN.X[NUMBERS].fillna(0), TRAIN.y

@@ -15,11 +15,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import KNeighborsClassifier
 
 from falcon_discover import FalconDiscover, metrics
-from falcon_discover.crossfit import make_folds
-from falcon_discover.mixing import probe
+from falcon_discover.data.labels import Labels
+from falcon_discover.data.table import Table
+from falcon_discover.models.adapter import probe
+from falcon_discover.models.crossfit import make_folds
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.state import Measure
-from falcon_discover.tables import Labels, Table
 
 N = 400
 

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from falcon_discover import InputError, locks
+from falcon_discover import InputError
+from falcon_discover.runtime import locks
 
 # The libraries keep their own ways; what must not be needed is what this package asks for.
 WITHOUT_POSIX = """

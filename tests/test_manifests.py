@@ -17,18 +17,11 @@ from sklearn.utils.fixes import parse_version
 from typer.testing import CliRunner
 from xgboost import XGBClassifier
 
-from falcon_discover import (
-    FalconDiscover,
-    InputError,
-    __version__,
-    datasets,
-    discover,
-    load,
-    versions,
-)
+from falcon_discover import FalconDiscover, InputError, __version__, datasets, discover, load
 from falcon_discover.cli import app
-from falcon_discover.persistence import manifest as contents_table
-from falcon_discover.persistence.archive import Archive
+from falcon_discover.runtime import versions
+from falcon_discover.storage import manifest as contents_table
+from falcon_discover.storage.archive import Archive
 from saving import NUMBERS, TRAIN, numeric_pipeline, rewritten, small_audit
 
 DELETED = object()

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from falcon_discover.mixing import stacked_mixes
-from falcon_discover.tables import Table
+from falcon_discover.data.table import Table
+from falcon_discover.signals.mixing import stacked_mixes
 
 LAMBDAS = (0.1, 0.2, 0.3)
 

@@ -25,9 +25,9 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 from falcon_discover import DataWarning, FalconDiscover, InputError, datasets, discover
-from falcon_discover.baselines.failure import failure_scores
-from falcon_discover.persistence import frames
-from falcon_discover.tables import Table
+from falcon_discover.data.table import Table
+from falcon_discover.rankers.failure import failure_scores
+from falcon_discover.storage import frames
 
 quiet = pytest.mark.filterwarnings("ignore::falcon_discover.DataWarning")
 # A ranker that learns nothing: these tests are about what it is given.

@@ -9,13 +9,14 @@ from threadpoolctl import threadpool_limits
 
 import oracle
 from conftest import awkward_table
-from falcon_discover import FalconDiscover, InputError, load, search
-from falcon_discover.neighbours import LabelledIndex, NeighbourIndex
+from falcon_discover import FalconDiscover, InputError, load
+from falcon_discover.data.table import Table
+from falcon_discover.signals.neighbours import backends
+from falcon_discover.signals.neighbours.index import LabelledIndex, NeighbourIndex
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.state import Measure
-from falcon_discover.tables import Table
 
-needs_faiss = pytest.mark.skipif(search.faiss is None, reason="faiss is not installed")
+needs_faiss = pytest.mark.skipif(backends.faiss is None, reason="faiss is not installed")
 
 
 def expected(rows, reference, k):
@@ -84,7 +85,7 @@ def only(library, monkeypatch):
     """Search with this library alone, or with scikit-learn."""
     for name in ("faiss", "intelex"):
         if name != library:
-            monkeypatch.setattr(search, name, None)
+            monkeypatch.setattr(backends, name, None)
 
 
 @pytest.mark.parametrize("library", ["faiss", "intelex"])
@@ -94,7 +95,7 @@ def only(library, monkeypatch):
 def test_with_and_without_a_faster_library_the_answers_are_the_same_to_the_last_bit(
     kind, library, monkeypatch
 ):
-    if getattr(search, library) is None:
+    if getattr(backends, library) is None:
         pytest.skip(f"{library} is not installed")
     reference, rows = rough_terrain(kind)
     labels = np.arange(len(reference)) % 3 == 0
@@ -111,12 +112,12 @@ def test_with_and_without_a_faster_library_the_answers_are_the_same_to_the_last_
 
 @pytest.mark.parametrize("library", ["faiss", "intelex"])
 def test_a_faster_library_settles_plain_rows_by_itself(library, monkeypatch):
-    if getattr(search, library) is None:
+    if getattr(backends, library) is None:
         pytest.skip(f"{library} is not installed")
     only(library, monkeypatch)
     reference, rows = rough_terrain("plain")
     index = NeighbourIndex(reference)
-    monkeypatch.delattr(search.ScikitLearn, "nearest")
+    monkeypatch.delattr(backends.ScikitLearn, "nearest")
     assert index.query(rows, 25).rows.shape == (len(rows), 25)
     assert index.recall == 1.0
 
@@ -127,13 +128,13 @@ def test_an_inverted_file_reports_the_recall_it_has(monkeypatch):
     reference = rng.normal(size=(6000, 12)).astype(np.float32)
     rows = rng.normal(size=(300, 12)).astype(np.float32)
     exact = NeighbourIndex(reference).query(rows, 25)
-    monkeypatch.setattr(search, "INVERTED_FILE_FROM", 5000)
-    monkeypatch.setattr(search, "FIRST_LISTS", 4)
+    monkeypatch.setattr(backends, "INVERTED_FILE_FROM", 5000)
+    monkeypatch.setattr(backends, "FIRST_LISTS", 4)
     index = NeighbourIndex(reference)
     found = index.query(rows, 25)
     pairs = zip(found.rows, exact.rows, strict=True)
     measured = np.mean([len(np.intersect1d(*pair)) / 25 for pair in pairs])
-    assert search.MIN_RECALL <= index.recall < 1
+    assert backends.MIN_RECALL <= index.recall < 1
     assert measured == pytest.approx(index.recall, abs=0.02)
     assert LabelledIndex(reference, np.zeros(6000, int)).recall == index.recall
     # Whatever it finds is measured exactly.
@@ -143,8 +144,8 @@ def test_an_inverted_file_reports_the_recall_it_has(monkeypatch):
 
 @needs_faiss
 def test_more_neighbours_than_the_lists_hold_are_searched_for_everywhere(monkeypatch):
-    monkeypatch.setattr(search, "INVERTED_FILE_FROM", 100)
-    monkeypatch.setattr(search, "FIRST_LISTS", 1)
+    monkeypatch.setattr(backends, "INVERTED_FILE_FROM", 100)
+    monkeypatch.setattr(backends, "FIRST_LISTS", 1)
     reference = np.zeros((400, 10), dtype=np.float32)
     reference[:, 0] = np.arange(400) ** 2
     found = NeighbourIndex(reference).query(reference[:5], 300)
@@ -173,11 +174,11 @@ def test_an_audit_reports_the_recall_of_its_neighbours(monkeypatch, tmp_path):
     rng = np.random.default_rng(6)
     X = rng.normal(size=(1200, 10))
     y = (X[:, 0] + rng.normal(size=1200) > 0).astype(int)
-    monkeypatch.setattr(search, "FIRST_LISTS", 2)
-    monkeypatch.setattr(search, "MIN_RECALL", 0.5)
+    monkeypatch.setattr(backends, "FIRST_LISTS", 2)
+    monkeypatch.setattr(backends, "MIN_RECALL", 0.5)
     exact = FalconDiscover("logistic_regression", ranker="s_disc", random_state=0).fit(X, y)
     assert exact.neighbour_recall_ == 1.0
-    monkeypatch.setattr(search, "INVERTED_FILE_FROM", 500)
+    monkeypatch.setattr(backends, "INVERTED_FILE_FROM", 500)
     falcon = FalconDiscover("logistic_regression", ranker="s_disc", random_state=0).fit(X, y)
     assert 0.5 <= falcon.neighbour_recall_ < 1
     falcon.save(tmp_path / "audit.falcon")

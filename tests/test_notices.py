@@ -12,8 +12,9 @@ import pytest
 from scipy.linalg import LinAlgWarning
 from sklearn.exceptions import ConvergenceWarning
 
-from falcon_discover import DataWarning, discover, notices
+from falcon_discover import DataWarning, discover
 from falcon_discover.report import About, Report
+from falcon_discover.runtime import notices
 
 
 def odd_table(name: str, n: int = 40) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:

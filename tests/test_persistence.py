@@ -20,12 +20,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from xgboost import XGBClassifier
 
-from falcon_discover import DataWarning, FalconDiscover, InputError, backbones, datasets, load
-from falcon_discover.persistence import archive, contents
+from falcon_discover import DataWarning, FalconDiscover, InputError, datasets, load
+from falcon_discover.models import library
 from falcon_discover.rankers import GatedRisk
+from falcon_discover.storage import archive, contents
 from saving import MIXED, NEW, NUMBERS, OTHER, TRAIN, numeric_pipeline, small_audit
 
-BACKBONES = [*backbones.CANDIDATES, *backbones.COMPARATORS]
+BACKBONES = [*library.CANDIDATES, *library.COMPARATORS]
 
 
 def saved(falcon, folder, reference="full"):

@@ -12,12 +12,13 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
-from falcon_discover import DataWarning, FalconDiscover, datasets, discover, load, notices
+from falcon_discover import DataWarning, FalconDiscover, datasets, discover, load
 from falcon_discover.cli import app
+from falcon_discover.evaluation.budget import CROSS_FITTED, GIVEN_SCORES, NEW_ROWS
+from falcon_discover.evaluation.plausibility import alerts, by_heart
 from falcon_discover.exceptions import InputError
-from falcon_discover.guarantee import CROSS_FITTED, GIVEN_SCORES, NEW_ROWS
-from falcon_discover.plausibility import alerts, by_heart
 from falcon_discover.report import About, Report, html, markdown
+from falcon_discover.runtime import notices
 from falcon_discover.signals.state import State
 
 CLASSES = np.array(["churned", "stayed"])

@@ -12,7 +12,7 @@ from sklearn.ensemble import (
 )
 from threadpoolctl import threadpool_limits
 
-from falcon_discover.predicting import BLOCK_ROWS, proba
+from falcon_discover.models.proba import BLOCK_ROWS, proba
 
 MODELS = (
     RandomForestClassifier(20, n_jobs=2, random_state=0),

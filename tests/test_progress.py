@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from falcon_discover import progress
+from falcon_discover.runtime import progress
 
 
 class Terminal(io.StringIO):

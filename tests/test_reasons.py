@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from falcon_discover.reasons import review_list
+from falcon_discover.audit.review import review_list
+from falcon_discover.runtime.words import percent
 from falcon_discover.signals.certainty import certainty_signals
 from falcon_discover.signals.state import State
-from falcon_discover.words import percent
 
 
 def reason(

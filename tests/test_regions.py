@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from falcon_discover import datasets
-from falcon_discover.curves import Curves
-from falcon_discover.discovery import _rules
-from falcon_discover.inference import share_interval
+from falcon_discover.audit.finding import _rules
+from falcon_discover.data.table import Table
+from falcon_discover.evaluation.curves import Curves
+from falcon_discover.evaluation.results import records
 from falcon_discover.metrics import false_confidence
+from falcon_discover.metrics.intervals import share_interval
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions.claims import excess_claim, frequency_claim
 from falcon_discover.regions.conditions import IsMissing, OneOf, Range, in_words, short_names
@@ -24,9 +26,7 @@ from falcon_discover.report import About, Report, html, markdown
 from falcon_discover.report.build import _regions
 from falcon_discover.report.sections import regions_section
 from falcon_discover.report.write import write_folder
-from falcon_discover.results import records
 from falcon_discover.signals.state import State
-from falcon_discover.tables import Table
 from findings import made_up
 from test_report import Page, markdown_tables
 

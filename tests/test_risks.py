@@ -9,8 +9,8 @@ import pytest
 from scipy.special import expit, logit
 
 from falcon_discover import datasets, discover
+from falcon_discover.evaluation.risks import RiskCalibration, observed_per_expected, slope_interval
 from falcon_discover.rankers.blend import Calibration, calibrate
-from falcon_discover.risks import RiskCalibration, observed_per_expected, slope_interval
 
 
 @pytest.fixture(scope="module")

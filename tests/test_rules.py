@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from falcon_discover import FalconDiscover, datasets, discover
+from falcon_discover.data.table import Table
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import confidence
 from falcon_discover.regions.bins import MAX_LEVELS, columns
@@ -31,7 +32,6 @@ from falcon_discover.regions.confirm import (
 )
 from falcon_discover.regions.rules import find_rules
 from falcon_discover.regions.scan import BOUND_COST, COLUMN_COST, Counts, Scan, likelihood_ratio
-from falcon_discover.tables import Table
 
 
 def rules_of(X, sure, events, **options):

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from falcon_discover import DataWarning, FalconDiscover, InputError, load
-from falcon_discover.persistence import manifest
+from falcon_discover.storage import manifest
 from saving import MIXED, NEW, NUMBERS, TRAIN, numeric_pipeline, rewritten, small_audit
 
 

@@ -14,8 +14,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 from falcon_discover import FalconDiscover, InputError, datasets
-from falcon_discover.engines import rows
-from falcon_discover.engines.run import local, score_files
+from falcon_discover.scoring import rows
+from falcon_discover.scoring.run import local, score_files
 
 NUMBERS = ["signal_a", "signal_b", "load", "height"]
 TRAIN = datasets.make_planted(200, random_state=0)

@@ -12,11 +12,12 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
-from falcon_discover import DataWarning, FalconDiscover, discover, notices
-from falcon_discover.audit import Question, run
+from falcon_discover import DataWarning, FalconDiscover, discover
 from falcon_discover.cli import app
+from falcon_discover.cli.request import Question, run
+from falcon_discover.evaluation.sides import by_predicted_class, notice
 from falcon_discover.report import About, Report, html, markdown
-from falcon_discover.sides import by_predicted_class, notice
+from falcon_discover.runtime import notices
 from falcon_discover.signals.state import State
 from findings import HOSTILE_LABEL, made_up
 

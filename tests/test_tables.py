@@ -15,8 +15,8 @@ from xgboost import XGBClassifier
 
 from conftest import awkward_table
 from falcon_discover import FalconDiscover, InputError
-from falcon_discover.tables import Table
-from falcon_discover.view import TransformedView
+from falcon_discover.data.table import Table
+from falcon_discover.data.view import TransformedView
 
 N = 200
 

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-import falcon_discover.search  # noqa: F401 (loads the libraries)
-from falcon_discover.threads import limited, one_blas_thread, openmp_threads
+import falcon_discover.signals.neighbours.backends  # noqa: F401 (loads the libraries)
+from falcon_discover.runtime.threads import limited, one_blas_thread, openmp_threads
 
 
 def threads(user_api):

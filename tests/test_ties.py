@@ -17,15 +17,15 @@ from sklearn.tree import DecisionTreeClassifier
 
 from falcon_discover import DataWarning, FalconDiscover, discover, load, metrics
 from falcon_discover.bench.pooling import Split, capture_gains
-from falcon_discover.curves import capture_curve, missed_curve
-from falcon_discover.guarantee import missed_bound, review_budget
-from falcon_discover.inference import share_interval
-from falcon_discover.ordering import Ranking, tie_keys
+from falcon_discover.data.table import Table
+from falcon_discover.data.twins import Content
+from falcon_discover.evaluation.budget import missed_bound, review_budget
+from falcon_discover.evaluation.curves import capture_curve, missed_curve
+from falcon_discover.evaluation.results import evaluate
+from falcon_discover.metrics.intervals import share_interval
+from falcon_discover.metrics.ordering import Ranking, tie_keys
 from falcon_discover.rankers.training import LabelledState, TrainingRows
-from falcon_discover.results import evaluate
 from falcon_discover.signals.state import State
-from falcon_discover.tables import Table
-from falcon_discover.twins import Content
 from findings import made_up
 
 BUDGETS = (0.05, 0.10, 0.20, 0.5)

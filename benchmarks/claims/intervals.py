@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.claims.common import Measured, rate, simulated
 from scipy.stats import norm
 
-from falcon_discover.inference import auroc_difference, auroc_interval
+from falcon_discover.metrics.intervals import auroc_difference, auroc_interval
 
 AREA = "intervals"
 DRAWS = 2000

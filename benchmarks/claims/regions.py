@@ -16,13 +16,13 @@ import pandas as pd
 from benchmarks.claims.common import Measured, rate, simulated
 
 from falcon_discover import datasets
-from falcon_discover.discovery import _rules
+from falcon_discover.audit.finding import _rules
+from falcon_discover.data.table import Table
 from falcon_discover.metrics import false_confidence
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.signals.state import State
-from falcon_discover.tables import Table
 
 AREA = "regions"
 TAU = 0.9

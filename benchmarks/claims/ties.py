@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.claims.common import Measured, rate, simulated
 from benchmarks.claims.worlds_ties import Rows, Truth, content, leaves
 
-from falcon_discover.guarantee import missed_bound, review_budget
+from falcon_discover.evaluation.budget import missed_bound, review_budget
 from falcon_discover.metrics import capture_at
 
 AREA = "ties"

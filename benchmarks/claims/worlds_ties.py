@@ -64,7 +64,7 @@ def smooth(n: int, seed: int) -> Rows:
 def content(rows: Rows) -> dict[str, Any]:
     """Return what bounds are told about the rows' content; the first release took nothing."""
     try:
-        from falcon_discover.twins import Content
+        from falcon_discover.data.twins import Content
     except ImportError:
         return {}
     hashes = pd.util.hash_array(rows.value) ^ pd.util.hash_array(rows.p)

@@ -4,22 +4,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from falcon_discover.exceptions import DataWarning, InputError
+from falcon_discover.runtime.moved import keep_old_names
+from falcon_discover.runtime.versions import __version__
 from falcon_discover.settings import PAPER
 
 if TYPE_CHECKING:
     from falcon_discover import datasets, metrics
-    from falcon_discover.discovery import Discovery
-    from falcon_discover.estimator import FalconDiscover
-    from falcon_discover.loading import load
-    from falcon_discover.predictions import discover
+    from falcon_discover.audit.estimator import FalconDiscover
+    from falcon_discover.audit.finding import Discovery
+    from falcon_discover.audit.predictions import discover
+    from falcon_discover.storage.load import load
 
-__version__ = "0.2.0.dev0"
 __all__ = [
     "PAPER",
     "DataWarning",
     "Discovery",
     "FalconDiscover",
     "InputError",
+    "__version__",
     "datasets",
     "discover",
     "load",
@@ -29,13 +31,16 @@ __all__ = [
 # Loaded when first asked for: tables are rebuilt from stored fields without scikit-learn, and the
 # command line is there at once.
 _LAZY = {
-    "Discovery": "falcon_discover.discovery",
-    "FalconDiscover": "falcon_discover.estimator",
-    "discover": "falcon_discover.predictions",
-    "load": "falcon_discover.loading",
+    "Discovery": "falcon_discover.audit.finding",
+    "FalconDiscover": "falcon_discover.audit.estimator",
+    "discover": "falcon_discover.audit.predictions",
+    "load": "falcon_discover.storage.load",
     "datasets": "falcon_discover.datasets",
     "metrics": "falcon_discover.metrics",
 }
+
+
+keep_old_names()
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,6 @@ import pandas as pd
 from scipy.special import expit
 
 from falcon_discover import datasets
-from falcon_discover.baselines.calibrators import CALIBRATORS
 from falcon_discover.bench.run import Executor, Stopwatch
 from falcon_discover.bench.scoring import Tables, split_scorer
 from falcon_discover.bench.states import PARTS, load_state
@@ -24,13 +23,14 @@ from falcon_discover.calibration import (
     fitted_calibrator,
     training_weights,
 )
+from falcon_discover.calibration.calibrators import CALIBRATORS
 from falcon_discover.calibration.discrepancy import Discrepancy
+from falcon_discover.data.table import Table
 from falcon_discover.metrics import confidence, false_confidence
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions import bins, confirm, rules, scan
 from falcon_discover.regions.halves import halves
 from falcon_discover.settings import PAPER
-from falcon_discover.tables import Table
 
 KINDS: dict[confirm.Against, str] = {"confidence": "beyond", "all": "foreseen"}
 

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.special import expit
 
@@ -21,10 +20,8 @@ from falcon_discover.bench.loading import Run, Study
 from falcon_discover.bench.pooling import Split, auroc_gain, capture_gains, capture_interval
 from falcon_discover.bench.store import RunKey, Store
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 GATED = ("auto", "auto_surprise", "gated_confidence", "gated_trustscore", "gated_stability")
 FROM_PAPER = ("learned", "s_disc", "s_stab", "trustscore", "confidence")

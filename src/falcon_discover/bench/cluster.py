@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from uuid import uuid4
 
-from falcon_discover import progress
 from falcon_discover.bench.run import Executor, Finished, Spread
 from falcon_discover.bench.store import RunKey
-from falcon_discover.engines import cluster
-from falcon_discover.threads import limited
+from falcon_discover.runtime import progress
+from falcon_discover.runtime.threads import limited
+from falcon_discover.scoring import cluster
 
 GIVEN_UP = (
     "a run was given up: several workers died on it, perhaps for lack of memory. Use fewer workers "

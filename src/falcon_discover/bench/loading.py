@@ -10,18 +10,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover import metrics
 from falcon_discover.bench import plan
 from falcon_discover.bench.store import RunKey, Store
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
-
 
 ROWS = ["row", "split", "label", "p", "confidence"]
 SCORES = [

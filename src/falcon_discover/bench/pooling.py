@@ -15,12 +15,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import t
 
-from falcon_discover.inference import placements
 from falcon_discover.metrics import review_size
+from falcon_discover.metrics.intervals import placements
+from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.settings import PAPER
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 # Resamples that are held at once.
 CHUNK = 50
 

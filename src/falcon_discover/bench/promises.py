@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from falcon_discover.bench.beyond import Beyond, Scored
-from falcon_discover.guarantee import review_budget
-from falcon_discover.inference import share_interval
+from falcon_discover.evaluation.budget import review_budget
 from falcon_discover.metrics import review_size
-from falcon_discover.ordering import Ranking
+from falcon_discover.metrics.intervals import share_interval
+from falcon_discover.metrics.ordering import Ranking
 from falcon_discover.settings import PAPER
 
 SPLITS = 500

@@ -9,9 +9,9 @@ import numpy.typing as npt
 from scipy.stats import hypergeom
 
 from falcon_discover.metrics import review_size
+from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
 
-FloatArray = npt.NDArray[np.float64]
 SEED = 0
 
 

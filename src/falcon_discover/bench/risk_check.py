@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.stats import norm
 
 from falcon_discover.bench.beyond import Beyond, Scored
-from falcon_discover.risks import TOP_SHARE, slope_interval
+from falcon_discover.evaluation.risks import TOP_SHARE, slope_interval
 from falcon_discover.settings import PAPER
 
 ALL = "all"

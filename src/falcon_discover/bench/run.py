@@ -22,24 +22,30 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.metrics import roc_auc_score
 
-from falcon_discover import backbones, datasets, progress
-from falcon_discover.audit import paper_split
-from falcon_discover.baselines.trustscore import TrustScore
+from falcon_discover import datasets
 from falcon_discover.bench import plan
 from falcon_discover.bench.memory import peak_memory_mb
 from falcon_discover.bench.scores import score_columns
 from falcon_discover.bench.store import RunKey, Store
-from falcon_discover.crossfit import fit_backbone, make_folds
-from falcon_discover.mixing import Probe, neighbour_rows, stacked_mixes
-from falcon_discover.neighbours import NeighbourIndex, rows_within_budget
+from falcon_discover.data.labels import Labels
+from falcon_discover.data.table import Table
+from falcon_discover.data.view import TransformedView
+from falcon_discover.datasets.splits import paper_split
+from falcon_discover.models import library
+from falcon_discover.models.adapter import Probe
+from falcon_discover.models.crossfit import make_folds
+from falcon_discover.models.fitting import fit_backbone
+from falcon_discover.rankers.trust import TrustScore
+from falcon_discover.runtime import progress
+from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.agreement import agreement_signals
 from falcon_discover.signals.certainty import certainty_signals
+from falcon_discover.signals.mixing import neighbour_rows, stacked_mixes
+from falcon_discover.signals.neighbours.index import NeighbourIndex, rows_within_budget
 from falcon_discover.signals.stability import stability_signals
 from falcon_discover.signals.state import SIGNALS, STACK_ROWS
 from falcon_discover.signals.support import Support
-from falcon_discover.tables import FloatArray, IntArray, Labels, Table
-from falcon_discover.view import TransformedView
 
 PACKAGES = ("falcon-discover", "numpy", "scipy", "scikit-learn", "pandas", "pyarrow")
 BOOSTERS = {"xgboost": "xgboost-cpu", "catboost": "catboost", "lightgbm": "lightgbm"}
@@ -120,7 +126,7 @@ class Split:
 def execute(split: Split, backbone: str) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:
     """Return the tables and the report of one run."""
     watch = Stopwatch()
-    dtype = backbones.candidate(backbone).dtype
+    dtype = library.candidate(backbone).dtype
     train_codes = split.codes[split.train]
 
     def fitted(rows: npt.NDArray[Any], targets: npt.NDArray[Any]) -> Probe:
@@ -219,7 +225,7 @@ Spread = Callable[[Executor, Sequence[RunKey]], Iterator[Finished]]
 
 
 def paper_runs(n_jobs: int) -> Executor:
-    """Return what does one run of the paper's study; a split is loaded once for all backbones."""
+    """Return what does one run of the paper's study; a split is loaded once for all library."""
     last: dict[tuple[str, int], Split] = {}
 
     def one(key: RunKey) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:

@@ -9,17 +9,18 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
-from falcon_discover import notices, rankers
-from falcon_discover.baselines.calibrators import CALIBRATORS, Platt
-from falcon_discover.baselines.failure import failure_scores
-from falcon_discover.baselines.trustscore import trust_ratio
+from falcon_discover import rankers
 from falcon_discover.bench import plan
 from falcon_discover.calibration import calibration_weights, training_weights
+from falcon_discover.calibration.calibrators import CALIBRATORS, Platt
 from falcon_discover.metrics import confidence, false_confidence
+from falcon_discover.rankers.failure import failure_scores
+from falcon_discover.rankers.trust import trust_ratio
 from falcon_discover.regions.clusters import Clusters
+from falcon_discover.runtime import notices
+from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import SIGNALS, State
-from falcon_discover.tables import BoolArray, FloatArray
 
 
 def score_columns(rows: pd.DataFrame, class_distances: FloatArray, seed: int) -> pd.DataFrame:

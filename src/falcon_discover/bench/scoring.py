@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from falcon_discover import notices
 from falcon_discover.bench import plan
 from falcon_discover.bench.run import Executor, Stopwatch
 from falcon_discover.bench.states import PARTS, load_state, split_features
 from falcon_discover.bench.store import RunKey, Store
-from falcon_discover.inference import auroc_difference
 from falcon_discover.metrics import gated_confidence
+from falcon_discover.metrics.intervals import auroc_difference
 from falcon_discover.rankers import blend
 from falcon_discover.rankers.fixed import StabilityRanker
 from falcon_discover.rankers.gated import MIN_ERRORS, GatedRisk
 from falcon_discover.rankers.training import LabelledState, TrainingRows
+from falcon_discover.runtime import notices
+from falcon_discover.runtime.types import BoolArray
 from falcon_discover.settings import PAPER
-from falcon_discover.tables import BoolArray
 
 Tables = tuple[dict[str, pd.DataFrame], dict[str, Any]]
 

@@ -15,19 +15,20 @@ import numpy as np
 import pandas as pd
 
 from falcon_discover import datasets
-from falcon_discover.audit import paper_split
 from falcon_discover.bench import plan
 from falcon_discover.bench.memory import peak_memory_mb
 from falcon_discover.bench.run import Stopwatch, versions
 from falcon_discover.bench.store import RunKey
-from falcon_discover.crossfit import Folds, make_folds, select_backbone
-from falcon_discover.opinions import CrossOpinions, Opinions
+from falcon_discover.data.labels import Labels
+from falcon_discover.data.table import Table
+from falcon_discover.data.view import TransformedView
+from falcon_discover.datasets.splits import paper_split
+from falcon_discover.models.crossfit import Folds, make_folds, select_backbone
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.apart import Apart
+from falcon_discover.signals.opinions import CrossOpinions, Opinions
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.state import Measure, State
-from falcon_discover.tables import Labels, Table
-from falcon_discover.view import TransformedView
 
 APART = "apart:"
 PARTS = ("oof", "validation", "test")

@@ -28,8 +28,8 @@ from typing import Any
 
 import pandas as pd
 
-from falcon_discover import locks
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime import locks
 
 DONE = "DONE"
 SETTINGS = "settings.json"

@@ -19,9 +19,8 @@ import pandas as pd
 from scipy.stats import norm
 from scipy.stats import t as student
 
+from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
-
-FloatArray = npt.NDArray[np.float64]
 
 AGREES, DIFFERS, CANNOT_TELL = "agrees", "differs", "cannot tell"
 NOT_DEFINED = "not defined"

@@ -20,13 +20,15 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from falcon_discover import metrics, notices
-from falcon_discover.baselines.calibrators import Beta, Platt, Temperature, Weights, clipped_logit
+from falcon_discover import metrics
+from falcon_discover.calibration.calibrators import Beta, Platt, Temperature, Weights, clipped_logit
+from falcon_discover.data.table import telling_columns
 from falcon_discover.exceptions import check_number
+from falcon_discover.runtime import notices
+from falcon_discover.runtime.threads import one_blas_thread
+from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
-from falcon_discover.tables import FloatArray, telling_columns
-from falcon_discover.threads import one_blas_thread
 
 # Evidence that has a direction: each is turned to speak for the positive class.
 DIRECTED = (

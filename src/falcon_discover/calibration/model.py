@@ -10,12 +10,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from falcon_discover.baselines.calibrators import CALIBRATORS, Weights
+from falcon_discover.calibration.calibrators import CALIBRATORS, Weights
 from falcon_discover.calibration.discrepancy import Caution, Discrepancy
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
-from falcon_discover.tables import FloatArray
 
 METHODS = (*CALIBRATORS, "discrepancy")
 

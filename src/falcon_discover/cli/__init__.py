@@ -13,7 +13,6 @@ from typing import Annotated
 
 import typer
 
-from falcon_discover import __version__
 from falcon_discover.cli.audit import audit, demo
 from falcon_discover.cli.bench import bench_app
 from falcon_discover.cli.common import AsJson, command, echo
@@ -21,7 +20,8 @@ from falcon_discover.cli.data import data_app
 from falcon_discover.cli.feedback import feedback
 from falcon_discover.cli.score import inspect, score
 from falcon_discover.exceptions import DataWarning
-from falcon_discover.interrupts import end_orderly
+from falcon_discover.runtime.interrupts import end_orderly
+from falcon_discover.runtime.versions import __version__
 from falcon_discover.settings import PAPER
 
 app = typer.Typer(

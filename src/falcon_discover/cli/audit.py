@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from falcon_discover import notices, progress
 from falcon_discover.cli.common import MAX_SEED, AsJson, Jobs, Quiet, command, echo, writing
 from falcon_discover.cli.outputs import check_outputs
 from falcon_discover.cli.trust import command_to_trust
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime import notices, progress
 from falcon_discover.settings import PAPER
 
 if TYPE_CHECKING:
-    from falcon_discover.audit import Audit, Question
-    from falcon_discover.estimator import FalconDiscover
+    from falcon_discover.audit.estimator import FalconDiscover
+    from falcon_discover.cli.request import Audit, Question
 
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
 Tau = Annotated[float, typer.Option(help="Confidence from which an error is a confident error.")]
@@ -58,12 +58,13 @@ def demo(
     quiet: Quiet = False,
 ) -> None:
     """Audit a model trained on the embedded Adult data."""
-    from falcon_discover import backbones, datasets
-    from falcon_discover.audit import Question
+    from falcon_discover import datasets
+    from falcon_discover.cli.request import Question
+    from falcon_discover.models import library
 
     check_outputs(out, save)
     X, y = datasets.load("adult")
-    fast = "xgboost" if backbones.CANDIDATES["xgboost"].installed else "hist_gradient_boosting"
+    fast = "xgboost" if library.CANDIDATES["xgboost"].installed else "hist_gradient_boosting"
     question = Question(
         target="target",
         backbone=backbone or fast,
@@ -122,9 +123,9 @@ def audit(
 
     Example: falcon-discover audit rows.csv --target outcome --proba score
     """
-    from falcon_discover.audit import Question
-    from falcon_discover.files import read_table
-    from falcon_discover.persistence.objects import read_model
+    from falcon_discover.cli.request import Question
+    from falcon_discover.data.files import read_table
+    from falcon_discover.storage.objects import read_model
 
     given = [option for option in (model, proba, backbone) if option is not None]
     if len(given) > 1:
@@ -172,7 +173,7 @@ def _run(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    from falcon_discover.audit import run
+    from falcon_discover.cli.request import run
     from falcon_discover.report.write import PAGE, write_folder
 
     # Where nobody sees a bar, lines say that the work goes on; JSON is for programs.

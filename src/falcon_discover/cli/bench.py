@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from falcon_discover import progress
 from falcon_discover.bench import plan
 from falcon_discover.cli.common import (
     MAX_SEED,
@@ -22,6 +21,7 @@ from falcon_discover.cli.common import (
     is_dask,
 )
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime import progress
 from falcon_discover.settings import PAPER
 
 if TYPE_CHECKING:

@@ -17,9 +17,10 @@ from typing import Annotated, ParamSpec
 
 import typer
 
-from falcon_discover import __version__, notices
 from falcon_discover.exceptions import InputError
-from falcon_discover.interrupts import Terminated
+from falcon_discover.runtime import notices
+from falcon_discover.runtime.interrupts import Terminated
+from falcon_discover.runtime.versions import __version__
 
 FAILED = 1
 BUG = 70  # EX_SOFTWARE of sysexits.h

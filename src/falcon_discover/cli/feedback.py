@@ -19,7 +19,7 @@ def feedback(
     as_json: AsJson = False,
 ) -> None:
     """Compare reviewers' marks with the risk that was predicted."""
-    from falcon_discover.files import read_table
+    from falcon_discover.data.files import read_table
     from falcon_discover.report.feedback import feedback as compare
     from falcon_discover.report.rows import LIST_COLUMNS
 

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from falcon_discover import progress
 from falcon_discover.cli.common import (
     AsJson,
     EngineName,
@@ -23,6 +22,7 @@ from falcon_discover.cli.common import (
     is_dask,
 )
 from falcon_discover.cli.trust import command_to_trust
+from falcon_discover.runtime import progress
 
 Saved = Annotated[Path, typer.Argument(help="Audit that FalconDiscover.save wrote.")]
 resumable = functools.partial(command, kept="finished parts are kept, the same command goes on")
@@ -32,7 +32,7 @@ SHOWN_NOTES = 5
 @command
 def inspect(saved: Saved, as_json: AsJson = False) -> None:
     """Say what is in a saved audit, without loading it."""
-    from falcon_discover.persistence.archive import Archive
+    from falcon_discover.storage.archive import Archive
 
     archive = Archive.open(saved)
     manifest = archive.manifest
@@ -99,11 +99,11 @@ def score(
 
     Example: falcon-discover score audit.falcon rows.parquet --out scores
     """
-    from falcon_discover.engines import run
+    from falcon_discover.scoring import run
 
     trusted = trust or []
     if is_dask(engine, scheduler):
-        from falcon_discover.engines.cluster import dask_engine
+        from falcon_discover.scoring.cluster import dask_engine
 
         chosen = dask_engine(scheduler, workers=workers, trusted=trusted)
     else:

@@ -14,7 +14,7 @@ from falcon_discover.exceptions import InputError
 @contextmanager
 def command_to_trust() -> Iterator[None]:
     """Answer types that are not known to be safe with the command that trusts them."""
-    from falcon_discover.persistence.objects import UntrustedTypesError
+    from falcon_discover.storage.objects import UntrustedTypesError
 
     try:
         yield

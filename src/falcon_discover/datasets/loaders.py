@@ -12,9 +12,9 @@ import pandas as pd
 import platformdirs
 from sklearn.datasets import fetch_openml
 
-from falcon_discover import notices
 from falcon_discover.datasets.registry import REGISTRY, DataSet, content_digest
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime import notices
 
 FOLDER_VARIABLE = "FALCON_DISCOVER_DATA"
 TARGET = "target"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from falcon_discover.tables import Table
+from falcon_discover.data.table import Table
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from falcon_discover.curves.recalibration import CAUTIOUS, Recalibration
+from falcon_discover.evaluation.curves.recalibration import CAUTIOUS, Recalibration
 from falcon_discover.plots.style import (
     BASE_COLOUR,
     EVENT_COLOUR,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from falcon_discover.contributions import Contributions
+from falcon_discover.evaluation.contributions import Contributions
 from falcon_discover.plots.style import BASE_COLOUR, MUTED_COLOUR, canvas
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from falcon_discover.plots.style import EVENT_COLOUR, OTHER_COLOUR, canvas
-from falcon_discover.tables import BoolArray, FloatArray
+from falcon_discover.runtime.types import BoolArray, FloatArray
 
 
 def weight_profile(weights: FloatArray, events: BoolArray, axes: Any = None) -> Any:

@@ -8,9 +8,9 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
-from falcon_discover.tables import FloatArray
 
 # "all": out-of-fold training rows, and validation rows where there are any.
 LabelSource = Literal["validation", "oof", "both", "all"]

@@ -14,12 +14,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from falcon_discover import notices
+from falcon_discover.data.table import telling_columns
 from falcon_discover.rankers.inputs import doubt, features, signal_columns
+from falcon_discover.runtime import notices
+from falcon_discover.runtime.threads import one_blas_thread
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import NO_FOLD, State
-from falcon_discover.tables import BoolArray, FloatArray, IntArray, telling_columns
-from falcon_discover.threads import one_blas_thread
 
 # Errors below the threshold are of the same kind as those above it, and far more numerous:
 # they count, but less.

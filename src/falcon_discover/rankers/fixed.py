@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from falcon_discover.rankers.base import Ranker
+from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
-from falcon_discover.tables import FloatArray
 
 
 class RandomRanker(Ranker):

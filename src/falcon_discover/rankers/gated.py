@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from falcon_discover import notices
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import gated, gated_confidence, surprise
 from falcon_discover.rankers.base import Ranker
@@ -23,9 +22,10 @@ from falcon_discover.rankers.blend import (
 )
 from falcon_discover.rankers.fixed import StabilityRanker
 from falcon_discover.rankers.inputs import doubt
+from falcon_discover.runtime import notices
+from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
-from falcon_discover.tables import FloatArray
 
 Severity = Literal["count", "surprise"]
 SEVERITIES = ("count", "surprise")

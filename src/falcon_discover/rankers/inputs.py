@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logit
 
+from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
-from falcon_discover.tables import FloatArray
 
 FAMILIES = {
     "confidence": "the model's own confidence and decision",

@@ -10,12 +10,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from falcon_discover import notices
 from falcon_discover.metrics import gated_confidence
 from falcon_discover.rankers.base import LabelSource, Ranker
+from falcon_discover.runtime import notices
+from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import SIGNALS, State
-from falcon_discover.tables import BoolArray, FloatArray
 
 
 class LearnedWitness(Ranker):

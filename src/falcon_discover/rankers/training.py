@@ -11,8 +11,8 @@ import numpy.typing as npt
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import false_confidence
 from falcon_discover.rankers import Ranker, make
+from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.signals.state import State
-from falcon_discover.tables import BoolArray, FloatArray
 
 
 def check_labels(labels: str | None, *, has_validation: bool) -> None:

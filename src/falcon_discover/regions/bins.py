@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from falcon_discover.data.table import Kind
 from falcon_discover.regions.conditions import (
     Condition,
     IsMissing,
@@ -16,7 +17,7 @@ from falcon_discover.regions.conditions import (
     simple_number,
     simple_time,
 )
-from falcon_discover.tables import FloatArray, IntArray, Kind
+from falcon_discover.runtime.types import FloatArray, IntArray
 
 # Cells of a number: few where all pairs of columns are tried, many where one rule is refined.
 COARSE_CELLS = 16

@@ -11,10 +11,10 @@ from sklearn.cluster import KMeans
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from falcon_discover.runtime.threads import limited
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
-from falcon_discover.tables import BoolArray, FloatArray, IntArray
-from falcon_discover.threads import limited
 
 # What the artifact clusters, beside the learned score; instability signals need a model.
 CLUSTERED = ("support", "label_agreement", "mean_drift", "label_consistency", "confidence")

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from falcon_discover.tables import BoolArray, Kind
+from falcon_discover.data.table import Kind
+from falcon_discover.runtime.types import BoolArray
 
 # How long a name or value, and a whole rule, may be in short; longer if two would look alike.
 SHORT_NAME = 40

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 from scipy.stats import hypergeom
 
-from falcon_discover.tables import BoolArray, FloatArray, IntArray
-from falcon_discover.twins import one_of_each
+from falcon_discover.data.twins import one_of_each
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 
 Against = Literal["confidence", "all"]
 

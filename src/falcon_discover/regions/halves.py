@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from falcon_discover.ordering import STEP, scramble
-from falcon_discover.tables import BoolArray, IntArray
-from falcon_discover.twins import twin_sets
+from falcon_discover.data.twins import twin_sets
+from falcon_discover.metrics.ordering import STEP, scramble
+from falcon_discover.runtime.types import BoolArray, IntArray
 
 HashArray = npt.NDArray[np.uint64]
 

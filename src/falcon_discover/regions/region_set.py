@@ -17,9 +17,9 @@ from falcon_discover.regions.conditions import short_names
 from falcon_discover.regions.confirm import Against
 from falcon_discover.regions.retest import Outcome, Retest, retested
 from falcon_discover.regions.rules import Figures, Rule, figures
+from falcon_discover.runtime.types import BoolArray, IntArray
+from falcon_discover.runtime.words import rate
 from falcon_discover.signals.state import State
-from falcon_discover.tables import BoolArray, IntArray
-from falcon_discover.words import rate
 
 # On rows that the regions were not found on.
 HEADINGS: dict[Claim, str] = {

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
+from falcon_discover.data.twins import one_of_each
 from falcon_discover.regions.claims import FREQUENT_LIFT
 from falcon_discover.regions.confirm import (
     STRATIFIERS,
@@ -25,9 +26,8 @@ from falcon_discover.regions.confirm import (
 )
 from falcon_discover.regions.halves import twins_of
 from falcon_discover.regions.rules import Figures, Rule
+from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
-from falcon_discover.tables import BoolArray, FloatArray
-from falcon_discover.twins import one_of_each
 
 Outcome = Literal["held", "did not hold", "cannot tell"]
 LEVEL = 1 - PAPER.interval_level

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from falcon_discover import progress
+from falcon_discover.data.table import Kind
+from falcon_discover.data.twins import one_of_each
 from falcon_discover.exceptions import InputError
-from falcon_discover.inference import share_interval
+from falcon_discover.metrics.intervals import share_interval
 from falcon_discover.regions.bins import columns
 from falcon_discover.regions.conditions import Condition, in_words, members
 from falcon_discover.regions.confirm import (
@@ -29,9 +30,9 @@ from falcon_discover.regions.confirm import (
 )
 from falcon_discover.regions.halves import halves, twins_of
 from falcon_discover.regions.scan import MIN_EVENTS, Scan, rounded
+from falcon_discover.runtime import progress
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
-from falcon_discover.tables import BoolArray, FloatArray, IntArray, Kind
-from falcon_discover.twins import one_of_each
 
 MAX_RULES = 6
 # A rule most of whose rows are in an earlier one says nothing new.

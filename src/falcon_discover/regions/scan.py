@@ -21,7 +21,7 @@ from scipy.special import gammaln
 
 from falcon_discover.regions.bins import MAX_NAMED, CellMask, Column
 from falcon_discover.regions.conditions import Condition, members, rounder
-from falcon_discover.tables import BoolArray, FloatArray, IntArray
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 
 # What a condition has to earn, in log-likelihood: for its column, and for each bound.
 COLUMN_COST = 1.0

@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from falcon_discover import notices, progress
-from falcon_discover.curves import Curves, Finding
+from falcon_discover.evaluation.budget import MissedBound, ReviewBudget
+from falcon_discover.evaluation.curves import Curves, Finding
+from falcon_discover.evaluation.results import Evaluation, records
+from falcon_discover.evaluation.sides import plain_label
 from falcon_discover.exceptions import InputError
-from falcon_discover.guarantee import MissedBound, ReviewBudget
 from falcon_discover.metrics import false_confidence, review_size
 from falcon_discover.report.rows import listed, page_rows
-from falcon_discover.results import Evaluation, records
+from falcon_discover.runtime import notices, progress
+from falcon_discover.runtime.versions import version_of
+from falcon_discover.runtime.words import percent
 from falcon_discover.settings import PAPER
-from falcon_discover.sides import plain_label
-from falcon_discover.versions import version_of
-from falcon_discover.words import percent
 
 SCHEMA_VERSION = 4
 VERSIONS = ("falcon-discover", "scikit-learn", "numpy", "pandas")

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from falcon_discover.plots.style import ranker_name
 from falcon_discover.report.format import amount, count, number, share, undefined
 from falcon_discover.report.svg import LINE_HEIGHT, WIDTH, Board, ticks, wrapped
-from falcon_discover.words import percent, rate
+from falcon_discover.runtime.words import percent, rate
 
 Record = dict[str, Any]
 # Class and marker by ranker; the ranker in question has its own.

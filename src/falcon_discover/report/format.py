@@ -6,7 +6,7 @@ import math
 import re
 from typing import Any
 
-from falcon_discover import words
+from falcon_discover.runtime import words
 
 UNDEFINED = "not defined"
 # Longer values are cut: a report is not where a document is read.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from falcon_discover.curves.recalibration import CAUTIOUS
-from falcon_discover.guarantee import ASSUMED
+from falcon_discover.evaluation.budget import ASSUMED
+from falcon_discover.evaluation.curves.recalibration import CAUTIOUS
 from falcon_discover.plots.style import ranker_name
 from falcon_discover.report.charts import (
     capture_chart,
@@ -27,7 +27,7 @@ from falcon_discover.report.format import (
 )
 from falcon_discover.report.page import Figure, Grid, Section, Summary, column, lines, thinned
 from falcon_discover.report.sections import own_captures, score_words
-from falcon_discover.words import counted, percent, rate
+from falcon_discover.runtime.words import counted, percent, rate
 
 MEASURES = {"nll": "log loss", "brier": "Brier score", "ece": "ECE",
             "errors_at_coverage": "errors at equal coverage"}  # fmt: skip

@@ -14,10 +14,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from falcon_discover.curves import Finding
+from falcon_discover.data.table import Table
+from falcon_discover.evaluation.curves import Finding
 from falcon_discover.report.format import identifier, text
+from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.signals.state import State
-from falcon_discover.tables import FloatArray, IntArray, Table
 
 # What a review list holds beside the column that identifies its rows.
 LIST_COLUMNS = (

@@ -9,7 +9,7 @@ from falcon_discover.report.charts import conflict_chart, region_bar
 from falcon_discover.report.format import count, interval, number, share, text, undefined
 from falcon_discover.report.page import Bar, Figure, Grid, Section, Summary, Tile, column, lines
 from falcon_discover.report.rows import MAX_REGION
-from falcon_discover.words import percent, rate
+from falcon_discover.runtime.words import percent, rate
 
 CONFLICT_NAMES = {
     "support": "support",

@@ -6,7 +6,7 @@ from typing import Any
 
 from falcon_discover.report.format import amount, count, interval, share, text
 from falcon_discover.report.page import Grid, Section, Summary, column
-from falcon_discover.words import percent, rate
+from falcon_discover.runtime.words import percent, rate
 
 TITLE = "Which way it errs"
 

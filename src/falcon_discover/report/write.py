@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from falcon_discover.data.files import summary_json, write_results, write_text
 from falcon_discover.exceptions import InputError
-from falcon_discover.files import summary_json, write_results, write_text
 from falcon_discover.report.build import Report
 from falcon_discover.report.render import html, markdown
 

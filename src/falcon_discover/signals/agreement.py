@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.settings import PAPER
-from falcon_discover.tables import FloatArray, IntArray
 
 
 def agreement_signals(

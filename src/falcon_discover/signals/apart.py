@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from falcon_discover.neighbours import LabelledIndex, Neighbours
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.signals.extended import opinion_signals, trust_signals
-from falcon_discover.tables import BoolArray, FloatArray, IntArray
+from falcon_discover.signals.neighbours.index import LabelledIndex, Neighbours
 
 # How many more neighbours a fold may take away than it does on average, in standard deviations.
 DEVIATIONS = 4.0

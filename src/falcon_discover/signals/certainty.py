@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import entr
 
 from falcon_discover.metrics import confidence
-from falcon_discover.tables import FloatArray
+from falcon_discover.runtime.types import FloatArray
 
 
 def certainty_signals(p: FloatArray) -> dict[str, FloatArray]:

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logit
 
+from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
-from falcon_discover.tables import BoolArray, FloatArray
 
 # Distances to the 1st, 5th and 25th nearest row of each class: trust near by and further out.
 TRUST_RANKS = (1, 5, 25)

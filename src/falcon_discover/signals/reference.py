@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from falcon_discover.mixing import Probe
-from falcon_discover.neighbours import LabelledIndex
-from falcon_discover.opinions import Opinions
-from falcon_discover.ordering import UInt64Array
+from falcon_discover.data.table import Kind, Table, kinds_of
+from falcon_discover.data.view import TransformedView
+from falcon_discover.models.adapter import Probe
+from falcon_discover.runtime.types import FloatArray, UInt64Array
+from falcon_discover.signals.neighbours.index import LabelledIndex
+from falcon_discover.signals.opinions import Opinions
 from falcon_discover.signals.support import Support
-from falcon_discover.tables import FloatArray, Kind, Table, kinds_of
-from falcon_discover.view import TransformedView
 
 
 @dataclass(frozen=True, eq=False)

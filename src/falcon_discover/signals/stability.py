@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logit
 
+from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
-from falcon_discover.tables import FloatArray
 
 
 def stability_signals(p: FloatArray, p_mixed: FloatArray) -> dict[str, FloatArray]:

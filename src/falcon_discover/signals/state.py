@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from falcon_discover import progress
+from falcon_discover.data.table import Table, take_rows
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import confidence
-from falcon_discover.mixing import Probe, neighbour_rows, stacked_mixes
-from falcon_discover.neighbours import Neighbours, rows_within_budget
-from falcon_discover.opinions import CrossOpinions
+from falcon_discover.models.adapter import Probe
+from falcon_discover.runtime import progress
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.agreement import agreement_signals
 from falcon_discover.signals.apart import Apart, Surroundings, pair_evidence
@@ -27,9 +27,11 @@ from falcon_discover.signals.extended import (
     opinion_signals,
     trust_signals,
 )
+from falcon_discover.signals.mixing import neighbour_rows, stacked_mixes
+from falcon_discover.signals.neighbours.index import Neighbours, rows_within_budget
+from falcon_discover.signals.opinions import CrossOpinions
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.stability import stability_signals
-from falcon_discover.tables import BoolArray, FloatArray, IntArray, Table, take_rows
 
 SIGNALS = (
     "confidence",

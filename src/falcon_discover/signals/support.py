@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from falcon_discover.neighbours import rows_within_budget
+from falcon_discover.runtime.types import Float32Array, FloatArray
 from falcon_discover.settings import PAPER
-from falcon_discover.tables import FloatArray
-
-Float32Array = npt.NDArray[np.float32]
+from falcon_discover.signals.neighbours.index import rows_within_budget
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,170 @@
+"""Checks of what `FalconDiscover` and `discover()` are given, each with its sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.utils import check_random_state, get_tags
+
+from falcon_discover.data.labels import Labels
+from falcon_discover.data.table import Table
+from falcon_discover.exceptions import InputError, check_number, check_numbers
+from falcon_discover.models.proba import positive_class
+from falcon_discover.runtime import notices
+from falcon_discover.runtime.types import FloatArray, IntArray
+from falcon_discover.settings import PAPER
+
+
+def positive_scores(proba: npt.ArrayLike, n: int) -> FloatArray:
+    """Return one positive-class score per row, from one column or two."""
+    p = positive_class(proba, n)
+    if np.isin(p, (0.0, 1.0)).all():
+        notices.warn(
+            "proba holds only 0 and 1: these look like decisions, not probabilities, and every "
+            "row counts as fully confident."
+        )
+    return p
+
+
+def warn_few_rows(folds: list[tuple[IntArray, IntArray]], n_neighbors: int) -> None:
+    """Warn where neighbourhoods must be smaller than asked for."""
+    fewest = min(len(others) for others, _ in folds)
+    if fewest < n_neighbors:
+        notices.warn(
+            f"there are only {fewest} rows to compare with: n_neighbors is lowered from "
+            f"{n_neighbors} to {fewest} where it must be."
+        )
+
+
+def warn_own_decisions(differing: int, n_rows: int) -> None:
+    """Warn where a model decides otherwise than by a score of one half."""
+    if differing:
+        level = f"{PAPER.decision_threshold:g}"
+        notices.warn(
+            f"the model's own predict differs from 'p >= {level}' in {differing:,} of {n_rows:,} "
+            f"rows: the audit speaks of decisions at {level}, not of the model's own."
+        )
+
+
+def check_lengths(table: Table, labels: Labels, x_name: str, y_name: str) -> None:
+    """Raise if table and labels have different numbers of rows."""
+    if len(table) != len(labels):
+        raise InputError(
+            f"Found input variables with inconsistent numbers of samples: {x_name} has "
+            f"{len(table)} rows and {y_name} has {len(labels)}."
+        )
+
+
+def check_parameters(
+    *,
+    tau: Any,
+    cv: Any,
+    random_state: Any,
+    n_jobs: Any,
+    verbose: Any = 0,
+    mix: Any = PAPER.mix,
+    **counts: Any,
+) -> None:
+    """Raise if a parameter is of the wrong type or out of its range, before work starts.
+
+    `counts` must be whole numbers of at least 1.
+    """
+    percent = isinstance(tau, int | float) and 50 <= tau <= 100
+    meant = f" (did you mean {tau / 100:g}?)" if percent else ""
+    must = f"a confidence lies between 0.5 and 1{meant}"
+    check_number("tau", tau, lambda level: 0.5 <= level <= 1, must)
+    for name, value in counts.items():
+        if not _is_whole(value) or value < 1:
+            raise InputError(f"{name} is {value!r}: it must be a whole number of at least 1.")
+    check_numbers("mix", mix, lambda weight: 0 < weight < 1, "give weights between 0 and 1")
+    if isinstance(cv, bool | str | float) or not (
+        cv is None or _is_whole(cv) or hasattr(cv, "split") or isinstance(cv, Iterable)
+    ):
+        raise InputError(
+            f"cv is {cv!r}: give a number of folds, a splitter of scikit-learn, or a list of "
+            "(train, test) pairs of row positions."
+        )
+    seeded = _is_whole(random_state) and 0 <= random_state < 2**32
+    if not (random_state is None or seeded or isinstance(random_state, np.random.RandomState)):
+        raise InputError(
+            f"random_state is {random_state!r}: give a whole number from 0 to 2**32 - 1, a "
+            "numpy.random.RandomState or None."
+        )
+    if n_jobs is not None and (not _is_whole(n_jobs) or n_jobs == 0):
+        raise InputError(
+            f"n_jobs is {n_jobs!r}: give a number of threads, -1 for all cores, or None."
+        )
+    if not isinstance(verbose, bool) and not _is_whole(verbose):
+        raise InputError(f"verbose is {verbose!r}: give 0, or 1 to show progress.")
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def resolved_seed(random_state: Any) -> int:
+    """Return the integer itself, so a paper seed means the same everywhere, or draw one."""
+    if _is_whole(random_state):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def neighbour_count(wanted: int, n_rows: int) -> int:
+    """Return how many neighbours to search: no more than there can be.
+
+    Examples
+    --------
+    >>> neighbour_count(25, 10), neighbour_count(10**9, 400)
+    (25, 400)
+    """
+    # A few more than there are cost nothing, and are missing in the same way.
+    return min(wanted, max(n_rows, PAPER.n_neighbors))
+
+
+def check_same_rows(X: Any, y: Any, x_name: str = "X", y_name: str = "y") -> None:
+    """Raise if two pandas objects have the same row labels in another order.
+
+    Rows are taken by position, so these would be taken for others.
+    """
+    if not isinstance(X, pd.DataFrame) or not isinstance(y, pd.Series | pd.DataFrame):
+        return
+    left, right = X.index, y.index
+    if len(left) != len(right) or left.equals(right) or not (left.is_unique and right.is_unique):
+        return
+    if len(left.difference(right, sort=False)) == 0:
+        raise InputError(
+            f"{x_name} and {y_name} have the same row labels in another order: align them with "
+            f"{y_name}.loc[{x_name}.index], or pass {y_name}.to_numpy() to take rows by position."
+        )
+
+
+def warn_target_among_columns(table: Table, labels: Labels) -> None:
+    """Warn about a column that says the label of every row: the target, left in by mistake."""
+    some = slice(0, 200)
+    for name in table.kinds:
+        column = table.frame[name]
+        if _one_to_one(column[some], labels.codes[some]) and _one_to_one(column, labels.codes):
+            notices.warn(
+                f"column {name!r} has one value for each class, in every row: if it is the target, "
+                "or comes from it, leave it out of X."
+            )
+
+
+def _one_to_one(column: pd.Series, codes: npt.NDArray[np.int8]) -> bool:
+    places, values = pd.factorize(column)
+    if len(values) > 2 or (places < 0).any():
+        return False
+    return bool((places == codes).all() or (places == 1 - codes).all())
+
+
+def allows_gaps(model: Any) -> bool:
+    """Return whether a model says that it takes missing values."""
+    try:
+        return bool(get_tags(model).input_tags.allow_nan)
+    except AttributeError:
+        # A model from outside scikit-learn: let it decide for itself.
+        return True

@@ -1,0 +1,134 @@
+"""`discover()`: an audit of predictions without the model that made them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from falcon_discover import rankers
+from falcon_discover.audit.checks import (
+    check_lengths,
+    check_parameters,
+    check_same_rows,
+    neighbour_count,
+    positive_scores,
+    resolved_seed,
+    warn_few_rows,
+    warn_target_among_columns,
+)
+from falcon_discover.audit.finding import Discovery
+from falcon_discover.data.labels import Labels
+from falcon_discover.data.table import Table
+from falcon_discover.data.view import TransformedView
+from falcon_discover.evaluation.budget import GIVEN_SCORES
+from falcon_discover.exceptions import InputError
+from falcon_discover.models.crossfit import make_folds
+from falcon_discover.rankers.training import LabelledState, TrainingRows
+from falcon_discover.settings import PAPER
+from falcon_discover.signals.opinions import CrossOpinions
+from falcon_discover.signals.state import Measure
+
+
+def discover(
+    X: Any,
+    y: Any,
+    proba: npt.ArrayLike,
+    *,
+    positive: Any = None,
+    tau: float = PAPER.tau,
+    ranker: Any = "auto",
+    severity: str = "count",
+    n_neighbors: int = PAPER.n_neighbors,
+    cv: Any = PAPER.n_folds,
+    n_regions: int = PAPER.n_regions,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Discovery:
+    """Audit predictions without the model that made them.
+
+    Parameters
+    ----------
+    X, y : labelled rows the model was not trained on, matched by position; pandas objects with the
+        same row labels in another order are refused
+    proba : the probability of the label that sorts last (`yes` of no/yes, 1 of 0/1), or the two
+        columns of `predict_proba`
+    positive : the label that `proba` is the probability of, where it is not the one that sorts last
+    tau, ranker, severity, n_neighbors, cv, n_regions, random_state, n_jobs : as in `FalconDiscover`
+
+    Returns
+    -------
+    Discovery, which prints itself; the stability signals are absent
+
+    Examples
+    --------
+    >>> from falcon_discover import datasets, discover
+    >>> planted = datasets.make_planted(500, random_state=0)
+    >>> found = discover(planted.X, planted.y, planted.proba, random_state=0)
+    >>> found.review(budget=0.01)["confidence"].ge(0.90).all()
+    np.True_
+    """
+    check_parameters(
+        tau=tau,
+        cv=cv,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        n_neighbors=n_neighbors,
+        n_regions=n_regions,
+    )
+    spec = rankers.specified(ranker, severity)
+    wanted = getattr(rankers.make(spec), "wants_opinions", False)
+    table, labels = Table.from_input(X), Labels.from_input(y)
+    check_lengths(table, labels, "X", "y")
+    check_same_rows(X, y)
+    check_same_rows(X, proba, y_name="proba")
+    p = positive_scores(proba, len(table))
+    scored = _scored(positive, labels, np.ndim(proba))
+    if scored == 0:
+        p = 1.0 - p
+    seed = resolved_seed(random_state)
+    folds = make_folds(cv, labels, seed)
+    warn_few_rows(folds, n_neighbors)
+    view = TransformedView().fit(table)
+    view.warn_odd_columns(table)
+    warn_target_among_columns(table, labels)
+    opinions = CrossOpinions.fit(table, labels.codes, folds, seed, n_jobs) if wanted else None
+    state = Measure(neighbour_count(n_neighbors, len(table)), seed=seed).cross_fitted_state(
+        table,
+        labels.codes,
+        p,
+        np.tile(p, (len(folds), 1)),
+        folds,
+        [None] * len(folds),
+        own_view=False,
+        opinions=opinions,
+        n_jobs=n_jobs,
+    )
+    state = replace(state, features=view.transform(table))
+    return Discovery.of_training_rows(
+        table,
+        TrainingRows(LabelledState(state, labels.codes)),
+        classes=labels.classes,
+        tau=tau,
+        ranker=spec,
+        n_regions=n_regions,
+        seed=seed,
+        source=GIVEN_SCORES,
+        scored=scored,
+    )
+
+
+def _scored(positive: Any, labels: Labels, dimensions: int) -> int:
+    """Return which of the two classes the scores are the probability of."""
+    if positive is None:
+        return 1
+    if dimensions == 2:
+        raise InputError("positive belongs to one column of scores: proba has two, leave it out.")
+    names = [str(label) for label in labels.classes]
+    if str(positive) not in names:
+        raise InputError(
+            f"positive is {str(positive)!r}, but the labels are {names[0]!r} and {names[1]!r}."
+        )
+    return names.index(str(positive))

@@ -1,0 +1,140 @@
+"""A review list: the most suspicious rows with a reason in words for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.special import expit
+
+from falcon_discover.metrics import review_order, review_size
+from falcon_discover.runtime.types import FloatArray, IntArray
+from falcon_discover.runtime.words import odds, percent
+from falcon_discover.signals.state import State
+
+# Below these a signal speaks against the prediction; they choose words, never ranks.
+DOUBTFUL_SHARE = 0.60
+NOTABLE_DRIFT = 0.10
+THIN_SUPPORT = 0.20
+HALF_SURE = 0.75
+OPINIONS = ("opinion_boosting", "opinion_forest", "opinion_linear")
+
+
+def review_list(
+    state: State,
+    suspicion: FloatArray,
+    region: npt.NDArray[np.object_],
+    region_id: IntArray,
+    *,
+    classes: npt.NDArray[Any],
+    tau: float,
+    budget: float,
+    index: pd.Index,
+    risk: FloatArray | None = None,
+    interval: tuple[FloatArray, FloatArray] | None = None,
+    ties: npt.NDArray[np.uint64] | None = None,
+) -> pd.DataFrame:
+    """Return the top `budget` of the rows, most suspicious first.
+
+    Parameters
+    ----------
+    region, region_id : the region each row is in, in words and by number
+    risk : the probability that each row is a confident error, where the ranker knows it
+    interval : the ends of its interval
+    ties : what orders rows of equal suspicion; without it, their position
+    """
+    top = review_order(suspicion, ties)[: review_size(len(state), budget)]
+    chosen = state.take(top)
+    signals = pd.concat([chosen.signals, chosen.evidence], axis=1)
+    reasons = [_reason(row, tau) for row in signals.to_dict("records")]
+    if risk is not None:
+        known = [odds(value) if value > 0 else "" for value in risk[top]]
+        if interval is not None:
+            ends = zip(*(end[top] for end in interval), strict=True)
+            known = [
+                f"{text} ({odds(low)} to {odds(high)})" if text else text
+                for text, (low, high) in zip(known, ends, strict=True)
+            ]
+        reasons = [
+            f"{chance}: {text}" if chance else text
+            for chance, text in zip(known, reasons, strict=True)
+        ]
+    return pd.DataFrame(
+        {
+            "row": top,
+            "suspicion": suspicion[top],
+            "p": chosen.p,
+            "predicted": classes[chosen.decision.astype(int)],
+            "confidence": chosen.confidence,
+            "region": region[top],
+            "region_id": region_id[top],
+            "reason": reasons,
+        },
+        index=index[top],
+    )
+
+
+def _reason(signals: Mapping[str, float], tau: float) -> str:
+    confidence = signals["confidence"]
+    sure = f"{percent(confidence)} sure"
+    if confidence < tau:
+        return f"{sure}: below the {percent(tau)} threshold, so it cannot be a confident error"
+    clauses = [
+        *_neighbour_clause(signals),
+        *_stability_clause(signals),
+        *_support_clause(signals),
+        *_opinion_clause(signals),
+    ]
+    doubts = [text for against, text in clauses if against]
+    comforts = [text for against, text in clauses if not against]
+    if doubts:
+        sure = f"{sure}, but {' and '.join(doubts)}"
+    elif confidence < (1 + tau) / 2:
+        sure = f"{sure}, close to the {percent(tau)} threshold"
+    return "; ".join([sure, " and ".join(comforts)]) if comforts else sure
+
+
+Clauses = list[tuple[bool, str]]
+
+
+def _neighbour_clause(signals: Mapping[str, float]) -> Clauses:
+    if "neighbours" not in signals:
+        return []
+    share, k = signals["labelled_as_predicted"], int(signals["neighbours"])
+    doubtful = share < DOUBTFUL_SHARE
+    words = f"{round(share * k)} of its {k} nearest neighbours share the predicted label"
+    return [(doubtful, f"only {words}" if doubtful else words)]
+
+
+def _stability_clause(signals: Mapping[str, float]) -> Clauses:
+    if "max_drift" not in signals or "labelled_as_predicted" not in signals:
+        return []
+    flips, drift = 1.0 - signals["label_consistency"], signals["max_drift"]
+    # "Them" needs the neighbours to stand right before, as a doubt or a comfort alike.
+    notable = flips > 0 or drift >= NOTABLE_DRIFT
+    together = notable == (signals["labelled_as_predicted"] < DOUBTFUL_SHARE)
+    whom = "them" if together else "its neighbours"
+    if flips > 0:
+        return [(True, f"the decision flips in {percent(flips)} of the mixes with {whom}")]
+    if notable:
+        return [(True, f"the score moves by {drift:.2f} when mixed with {whom}")]
+    return [(False, f"the score moves by at most {drift:.2f} when mixed with {whom}")]
+
+
+def _support_clause(signals: Mapping[str, float]) -> Clauses:
+    thin = "support" in signals and signals["support"] < THIN_SUPPORT
+    return [(True, "few reference rows are like it")] if thin else []
+
+
+def _opinion_clause(signals: Mapping[str, float]) -> Clauses:
+    views = [signals[name] for name in OPINIONS if name in signals]
+    if not views:
+        return []
+    against = sum(view < 0 for view in views)
+    if against:
+        return [(True, f"{against} of {len(views)} other models predict otherwise")]
+    least = float(expit(min(views)))
+    return [(True, f"another model is only {percent(least)} sure")] if least < HALF_SURE else []

@@ -1,0 +1,1 @@
+"""How good a finding is: figures, budgets, risks, curves."""

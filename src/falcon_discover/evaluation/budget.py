@@ -1,0 +1,363 @@
+"""How much review is enough: a budget with a guarantee, and what a budget may miss.
+
+The rate of confident errors among rows that are *not* reviewed is bounded by the exact
+(Clopper-Pearson) bound on labelled rows that the ranker did not learn from. Budgets are tested
+in a fixed order from large to small, and testing stops at the first that fails; so the statement
+as a whole holds with the stated confidence, whichever budget it ends at. A bound for the next
+batch of rows instead of the long run is an exact prediction bound; see `bounds.safe_level` for why
+the fixed order holds for it too.
+
+Two facts are known without labels and shape the order. Rows below the threshold cannot be
+confident errors: reviewing all eligible rows leaves none. And a budget that leaves too few rows
+could not pass whatever their labels: such budgets are not tested.
+
+All of it takes the rows as independent draws from one population. Rows with a twin may be
+copies: bounds are then also made with one of each set of twins, and the larger one counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from falcon_discover.data.twins import Content
+from falcon_discover.evaluation.bounds import Unread, fewest_rows
+from falcon_discover.exceptions import InputError, check_number
+from falcon_discover.metrics import review_size
+from falcon_discover.runtime.words import percent, rate
+from falcon_discover.settings import PAPER
+
+GRID_STEP = 0.02
+FINE_GRID = (0.015, 0.01, 0.005, 0.0025, 0.0)
+GRID = (*(round(1.0 - GRID_STEP * i, 2) for i in range(1, round(1 / GRID_STEP))), *FINE_GRID)
+
+# What is known about the rows of an estimate. Of a model that was given fitted, or of bare scores,
+# nobody can tell from the rows whether the model has seen them.
+HELD_OUT = "labelled rows that neither the model nor the ranker has seen"
+NEW_ROWS = "labelled rows, provided that neither the model nor the ranker has seen them"
+GIVEN_SCORES = (
+    "the labelled rows of the fit, each judged by a ranker that has not seen it; this assumes that "
+    "the model has not seen these rows either. The final ranker learned from a few more rows, so "
+    "the statement is close to exact, not exact"
+)
+CROSS_FITTED = (
+    "the labelled rows of the fit, each judged by a model and a ranker that have not seen it; "
+    "the final ones learned from a few more rows, so the statement is close to exact, not exact"
+)
+KNOWN_UNSEEN = (HELD_OUT, CROSS_FITTED)
+ASSUMED = "for independent rows like these"
+
+
+@dataclass(frozen=True)
+class MissedBound:
+    """What the review of a share of the rows may leave behind.
+
+    Attributes
+    ----------
+    budget : the share reviewed
+    rows, unreviewed, missed : labelled rows, those not reviewed, confident errors among them
+    rate, upper : their rate and the upper bound: in the long run, or in the batch
+    confidence : of the bound
+    source : which rows it was estimated on
+    doubt : why it may be worthless, if so
+    twins : labelled rows with a twin; see `falcon_discover.data.twins`
+    simultaneous : whether the bound holds together with those of all other budgets
+    batch : how many rows to come the bound speaks of; None for the long run
+    batch_unreviewed, batch_missed : rows of the batch that are not reviewed, and the upper bound
+        on the confident errors among them
+    """
+
+    budget: float
+    rows: int
+    unreviewed: int
+    missed: int
+    rate: float
+    upper: float
+    confidence: float
+    source: str
+    doubt: str = ""
+    twins: int = 0
+    simultaneous: bool = False
+    batch: int | None = None
+    batch_unreviewed: int | None = None
+    batch_missed: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and words."""
+        return {**asdict(self), "statement": repr(self)}
+
+    def __repr__(self) -> str:
+        return (
+            f"{_doubted(self.doubt)}"
+            f"Reviewing the top {percent(self.budget)} leaves {self.unreviewed:,} of "
+            f"{self.rows:,} rows unread, {self.missed:,} of them confident errors "
+            f"({rate(self.rate)}); with {percent(self.confidence)} confidence {self._bound()}, "
+            f"{ASSUMED} and {self._budgets()}.{_copies(self.twins)}\nEstimated on {self.source}."
+        )
+
+    def _bound(self) -> str:
+        if self.batch is None:
+            return f"their rate in the long run is at most {rate(self.upper)}"
+        return (
+            f"at most {self.batch_missed:,} of the {self.batch_unreviewed:,} left unread of the "
+            f"next {self.batch:,} rows will be ({rate(self.upper)})"
+        )
+
+    def _budgets(self) -> str:
+        if self.simultaneous:
+            return "all budgets at once, also one chosen by looking"
+        return "a budget named beforehand"
+
+
+@dataclass(frozen=True, eq=False)
+class ReviewBudget:
+    """The smallest review budget that keeps the rest safe.
+
+    Attributes
+    ----------
+    budget : share of the rows to review
+    max_residual_rate : the target for the rate of confident errors among the rest
+    confidence : of the statement
+    eligible : share of the rows that could be confident errors at all
+    all_eligible : whether every eligible row has to be reviewed
+    tested : one row per budget tested, in order, with its bound and whether it passed
+    source : which rows it was estimated on
+    tau : confidence from which a row is eligible
+    doubt : why the statement may be worthless, if so
+    twins : labelled rows with a twin; see `falcon_discover.data.twins`
+    batch : how many rows to come the statement speaks of; None for the long run
+    """
+
+    budget: float
+    max_residual_rate: float
+    confidence: float
+    eligible: float
+    all_eligible: bool
+    tested: pd.DataFrame
+    rows: int
+    source: str
+    tau: float = PAPER.tau
+    doubt: str = ""
+    twins: int = 0
+    batch: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and words."""
+        return {
+            "budget": self.budget,
+            "max_residual_rate": self.max_residual_rate,
+            "confidence": self.confidence,
+            "eligible": self.eligible,
+            "all_eligible": self.all_eligible,
+            "rows": self.rows,
+            "tested": self.tested.to_dict("records"),
+            "source": self.source,
+            "doubt": self.doubt,
+            "twins": self.twins,
+            "batch": self.batch,
+            "statement": repr(self),
+        }
+
+    def __repr__(self) -> str:
+        if not self.eligible:
+            return (
+                f"No prediction reaches {percent(self.tau)} confidence, so there is nothing to "
+                "review: none of them can be a confident error."
+            )
+        rows = f"Estimated on {self.rows:,} rows: {self.source}."
+        return f"{_doubted(self.doubt)}{self._statement()}{_copies(self.twins)}\n{rows}"
+
+    def _statement(self) -> str:
+        target = (
+            f"at most {rate(self.max_residual_rate)} of the predictions that are not reviewed "
+            f"are confident errors {self._where()}"
+        )
+        if self.all_eligible:
+            share = percent(self.budget) if self.budget >= 0.01 else rate(self.budget)
+            return (
+                f"To be sure that {target}, review all eligible rows, {share} of "
+                f"all: {self._why_all()}"
+            )
+        last = self.tested[self.tested["passed"]].iloc[-1]
+        head = f"Review the top {percent(self.budget)}" if self.budget else "Nothing needs review"
+        return (
+            f"{head}: with {percent(self.confidence)} confidence "
+            f"{target}, {ASSUMED}. Of {int(last['unreviewed']):,} rows left unread "
+            f"{int(last['missed']):,} were, so {self._bound(last)}."
+        )
+
+    def _where(self) -> str:
+        return "in the long run" if self.batch is None else f"in the next {self.batch:,} rows"
+
+    def _bound(self, last: pd.Series) -> str:
+        if self.batch is None:
+            return f"the rate is at most {rate(float(last['upper']))}"
+        return (
+            f"at most {int(last['batch_missed']):,} of the {int(last['batch_unreviewed']):,} left "
+            f"unread of the next {self.batch:,} will be"
+        )
+
+    def _why_all(self) -> str:
+        if len(self.tested):
+            return "no smaller budget could be shown to suffice."
+        few = f"{self.rows:,} labelled rows are too few to show it for a smaller budget"
+        if self.batch is not None:
+            return f"{few}."
+        needed = fewest_rows(self.max_residual_rate, self.confidence)
+        return f"{few}, at least {needed:,} unread ones are needed."
+
+
+def _doubted(doubt: str) -> str:
+    return f"{doubt} Until that is settled, do not rely on this:\n" if doubt else ""
+
+
+def _copies(twins: int) -> str:
+    if not twins:
+        return ""
+    return (
+        f" {twins:,} of the labelled rows have a twin, with the same values and label, and may be "
+        "copies: the bound is the larger of that with all rows and that with one of each."
+    )
+
+
+def review_budget(
+    events: npt.NDArray[np.bool_],
+    score: npt.NDArray[np.float64],
+    eligible: npt.NDArray[np.bool_],
+    *,
+    max_residual_rate: float,
+    confidence: float = PAPER.interval_level,
+    batch: int | None = None,
+    content: Content | None = None,
+    source: str = NEW_ROWS,
+    tau: float = PAPER.tau,
+    doubt: str = "",
+) -> ReviewBudget:
+    """Return the smallest budget whose rest can be shown to be safe.
+
+    Parameters
+    ----------
+    events : which labelled rows are confident errors
+    score : their suspicion, by a ranker that did not learn from them
+    eligible : which of them could be confident errors
+    batch : how many rows to come the statement is to speak of; None for the long run
+    content : what the rows hold: it orders rows of equal score and tells twins. Without it, a cut
+        among equal scores counts the expected number, rounded up
+
+    Examples
+    --------
+    >>> rows = np.arange(1_000)
+    >>> found = review_budget(rows < 10, -rows.astype(float), rows < 700, max_residual_rate=0.01)
+    >>> found.budget
+    0.01
+    """
+    check_share(max_residual_rate, "max_residual_rate")
+    check_share(confidence, "confidence")
+    check_batch(batch)
+    n = len(events)
+    rows = Unread.of(events, score, content)
+    share = float(np.mean(eligible)) if n else 0.0
+    budgets = [budget for budget in GRID if budget < share]
+    level = confidence
+    if batch is not None:
+        level = rows.level(GRID, max_residual_rate, confidence, batch)
+    tested = []
+    for budget in budgets:
+        if rows.best(budget, level, batch) > max_residual_rate:
+            continue
+        left = asdict(rows.left(budget, level, batch=batch))
+        passed = left["upper"] <= max_residual_rate
+        tested.append({"budget": budget, **left, "passed": passed})
+        if not passed:
+            break
+    columns = ["budget", "unreviewed", "missed", "upper", "passed"]
+    if batch is not None:
+        columns[-1:] = ["batch_unreviewed", "batch_missed", "passed"]
+    frame = pd.DataFrame(tested, columns=columns)
+    if not tested:
+        frame = frame.astype({"passed": bool})
+    safe = [line["budget"] for line in tested if line["passed"]]
+    every = not safe
+    return ReviewBudget(
+        share if every else safe[-1],
+        max_residual_rate,
+        confidence,
+        share,
+        every,
+        frame,
+        n,
+        source,
+        tau,
+        doubt,
+        rows.twins,
+        batch,
+    )
+
+
+def missed_bound(
+    events: npt.NDArray[np.bool_],
+    score: npt.NDArray[np.float64],
+    *,
+    budget: float,
+    confidence: float = PAPER.interval_level,
+    batch: int | None = None,
+    simultaneous: bool = False,
+    content: Content | None = None,
+    source: str = NEW_ROWS,
+    doubt: str = "",
+) -> MissedBound:
+    """Return the upper bound on the rate of confident errors that a budget leaves behind.
+
+    Parameters
+    ----------
+    batch : how many rows to come the bound is to speak of; None for the long run
+    simultaneous : whether it is to hold together with the bounds of all other budgets, so also for
+        a budget chosen by looking at them
+    content : as in `review_budget`
+
+    Examples
+    --------
+    >>> rows = np.arange(1_000)
+    >>> missed_bound(rows < 10, -rows.astype(float), budget=0.2).missed
+    0
+    """
+    check_share(confidence, "confidence")
+    check_batch(batch)
+    review_size(len(events), budget)
+    rows = Unread.of(events, score, content)
+    left = rows.left(budget, confidence, batch=batch, simultaneous=simultaneous)
+    return MissedBound(
+        budget,
+        len(events),
+        left.unreviewed,
+        left.missed,
+        left.missed / left.unreviewed if left.unreviewed else 0.0,
+        left.upper,
+        confidence,
+        source,
+        doubt,
+        rows.twins,
+        simultaneous,
+        batch,
+        left.batch_unreviewed,
+        left.batch_missed,
+    )
+
+
+def check_batch(batch: int | None) -> None:
+    """Raise if the size of a batch is not a number of rows."""
+    whole = isinstance(batch, int | np.integer) and not isinstance(batch, bool)
+    if batch is not None and not (whole and batch >= 1):
+        raise InputError(
+            f"batch is {batch!r}: give the number of rows to come, at least 1, or None for the "
+            "long run."
+        )
+
+
+def check_share(value: float, name: str) -> None:
+    """Raise if a rate or a confidence is not between 0 and 1."""
+    check_number(name, value, lambda share: 0.0 < share < 1.0, "it must lie between 0 and 1")

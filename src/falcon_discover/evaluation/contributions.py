@@ -1,0 +1,155 @@
+"""What each signal family earns: the loss in eligible AUROC when it is left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from falcon_discover import metrics
+from falcon_discover.metrics.intervals import auroc_difference
+from falcon_discover.rankers.gated import GatedRisk
+from falcon_discover.rankers.inputs import FAMILIES, features, signal_columns
+from falcon_discover.rankers.training import LabelledState
+from falcon_discover.runtime import notices, progress
+from falcon_discover.settings import PAPER
+from falcon_discover.signals.state import State
+
+COVERED = (
+    "Intervals cover which rows were drawn, not what another training set would have made of the "
+    "ranker; those of the families hold together."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """Per signal family: eligible AUROC without it, the loss, and the interval of the loss.
+
+    Intervals cover the draw of the judged rows with the fitted rankers as they are. Another
+    training set would make other rankers, which no interval here covers: a small loss or gain
+    may be of that kind even where its interval leaves out 0.
+
+    Attributes
+    ----------
+    families : one row per family, largest loss first; `low` and `high` hold for all families
+        together with 95% confidence (Bonferroni)
+    gain : the whole ranker's eligible AUROC minus that of gated confidence, with its interval
+    auroc : the whole ranker's eligible AUROC
+    events, eligible : what it was estimated on
+    """
+
+    families: pd.DataFrame
+    gain: tuple[float, float, float]
+    auroc: float
+    events: int
+    eligible: int
+
+    def frame(self) -> pd.DataFrame:
+        """Return the table."""
+        return self.families.copy()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and words."""
+        return {
+            "families": self.families.to_dict("records"),
+            "gain": list(self.gain),
+            "auroc": self.auroc,
+            "events": self.events,
+            "eligible": self.eligible,
+            "words": self.words(),
+        }
+
+    def words(self) -> str:
+        """Return the finding in words."""
+        if np.isnan(self.auroc):
+            return (
+                f"{self.events} confident errors among {self.eligible:,} eligible rows: too few "
+                "to say what a signal earns."
+            )
+        gain, low, high = self.gain
+        if low <= 0:
+            head = (
+                "Nothing can be shown to help beyond the model's own confidence: the ranker's "
+                f"eligible AUROC is {gain:+.3f} against gated confidence, 95% interval "
+                f"[{low:+.3f}, {high:+.3f}]."
+            )
+        else:
+            head = (
+                f"The signals lift the eligible AUROC by {gain:+.3f} [{low:+.3f}, {high:+.3f}] "
+                f"over gated confidence, to {self.auroc:.3f}."
+            )
+        shown = self.families[self.families["low"] > 0]
+        if low > 0 and len(shown):
+            earned = "; ".join(
+                f"without {row.family} it falls by {row.loss:.3f} [{row.low:.3f}, {row.high:.3f}]"
+                for row in shown.itertuples()
+            )
+            head += f" {earned[0].upper()}{earned[1:]}."
+            rest = self.families[self.families["low"] <= 0]["family"]
+            if len(rest):
+                head += f" No other family is missed when it alone is left out: {', '.join(rest)}."
+        elif low > 0:
+            head += " No family is missed when it alone is left out: the others make up for it."
+        return f"{head} {COVERED}"
+
+    def __repr__(self) -> str:
+        table = self.families.to_string(index=False, float_format=lambda v: f"{v:.3f}")
+        return f"{self.words()}\n\n{table}"
+
+
+def contributions(rows: LabelledState, ranker: GatedRisk, tau: float) -> Contributions:
+    """Return what each family earns, cross-fitted on the rows the ranker learned from."""
+    state, wrong = rows.state, rows.errors()
+    eligible = state.eligible(tau)
+    events = (wrong & eligible)[eligible]
+    count = int(events.sum())
+    if count < 2 or count == len(events):
+        nothing = pd.DataFrame(columns=["family", "what", "auroc_without", "loss", "low", "high"])
+        return Contributions(nothing, (np.nan,) * 3, np.nan, count, len(events))
+    there = _present(state)
+    progress.expect(len(there))
+    whole = ranker.held_out_risk_[eligible]
+    gate = metrics.gated_confidence(state.confidence, tau)[eligible]
+    table = []
+    # All families are looked at, so each interval gets its share of what may fail.
+    level = 1 - (1 - PAPER.interval_level) / len(there)
+    for family in there:
+        progress.step(f"without {family}")
+        leave_out = (*ranker.leave_out, family)
+        with notices.collected():
+            less = GatedRisk(leave_out=leave_out, random_state=ranker.random_state)
+            without = less.fit(state, wrong, tau).held_out_risk_[eligible]
+        loss, low, high = auroc_difference(events, whole, without, level)
+        table.append(
+            {
+                "family": family,
+                "what": FAMILIES[family],
+                "auroc_without": metrics.fc_auroc(events, without),
+                "loss": loss,
+                "low": low,
+                "high": high,
+            }
+        )
+    frame = pd.DataFrame(table).sort_values("loss", ascending=False, ignore_index=True)
+    return Contributions(
+        frame,
+        auroc_difference(events, whole, gate),
+        metrics.fc_auroc(events, whole),
+        count,
+        len(events),
+    )
+
+
+def _present(state: State) -> list[str]:
+    """Return the families of which this state has a signal."""
+    everything = set(FAMILIES)
+    names = []
+    for family in FAMILIES:
+        others = everything - {family}
+        signals = family != "features" and bool(signal_columns(state, others))
+        raw = family == "features" and features(state, others).shape[1] > 0
+        if signals or raw:
+            names.append(family)
+    return names

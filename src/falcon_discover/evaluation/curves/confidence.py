@@ -1,0 +1,84 @@
+"""How sure the model is, and how often it is right when it is that sure."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from falcon_discover.metrics import confidence
+from falcon_discover.metrics.intervals import share_interval
+from falcon_discover.settings import PAPER
+
+# Confidence lies between 0.5 and 1: ten bins for rates, about 25 for counts.
+RELIABILITY_BINS = 10
+HISTOGRAM_WIDTH = 0.02
+
+
+def reliability(codes: npt.ArrayLike, p: npt.ArrayLike) -> pd.DataFrame:
+    """Return per bin of confidence the mean confidence and the share of right predictions.
+
+    Bins without a row are left out; the last one includes a confidence of 1.
+
+    Examples
+    --------
+    >>> table = reliability([1, 0, 1, 1], [0.97, 0.98, 0.99, 0.52])
+    >>> table[["rows", "right"]].values.tolist()
+    [[1, 1], [3, 2]]
+    """
+    sure = confidence(p)
+    right = (np.asarray(p, dtype=np.float64) >= PAPER.decision_threshold) == np.asarray(codes)
+    edges = np.linspace(0.5, 1.0, RELIABILITY_BINS + 1).round(2)
+    place = np.digitize(sure, edges[1:-1])
+    lines = []
+    for i in range(RELIABILITY_BINS):
+        inside = place == i
+        n, hits = int(inside.sum()), int(right[inside].sum())
+        if n:
+            low, high = share_interval(hits, n)
+            lines.append(
+                {
+                    "from": float(edges[i]),
+                    "to": float(edges[i + 1]),
+                    "rows": n,
+                    "confidence": float(sure[inside].mean()),
+                    "right": hits,
+                    "accuracy": hits / n,
+                    "low": low,
+                    "high": high,
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def confidence_histogram(
+    p: npt.ArrayLike, tau: float = PAPER.tau, codes: npt.ArrayLike | None = None
+) -> pd.DataFrame:
+    """Return how many rows lie in each bin of confidence, and which bins are eligible.
+
+    The threshold is always the edge of a bin. Without labels `wrong` is missing.
+
+    Examples
+    --------
+    >>> table = confidence_histogram([0.95, 0.51, 0.05], tau=0.90, codes=[0, 1, 0])
+    >>> table[table["eligible"]][["rows", "wrong"]].sum().tolist()
+    [2, 1]
+    """
+    sure = confidence(p)
+    below, above = (
+        np.linspace(low, high, max(1, math.ceil((high - low) / HISTOGRAM_WIDTH - 1e-9)) + 1)
+        for low, high in ((0.5, tau), (tau, 1.0))
+    )
+    edges = np.unique(np.concatenate([below, above[above > tau]]))
+    # Against the threshold itself, so that the bins hold exactly the eligible rows.
+    place = np.digitize(sure, edges[1:-1])
+    counts = np.bincount(place, minlength=len(edges) - 1)
+    table = pd.DataFrame(
+        {"from": edges[:-1], "to": edges[1:], "rows": counts, "eligible": edges[:-1] >= tau}
+    )
+    if codes is not None:
+        wrong = (np.asarray(p, dtype=np.float64) >= PAPER.decision_threshold) != np.asarray(codes)
+        table["wrong"] = np.bincount(place[wrong], minlength=len(counts))
+    return table

@@ -1,0 +1,155 @@
+"""Calibration before and after, on rows that the calibrators have not seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.special import expit
+from sklearn.model_selection import StratifiedKFold
+
+from falcon_discover import metrics
+from falcon_discover.calibration import Discrepancy, fitted_calibrator
+from falcon_discover.evaluation.results import records
+from falcon_discover.metrics.intervals import share_interval
+from falcon_discover.rankers.training import LabelledState
+from falcon_discover.runtime.threads import limited
+from falcon_discover.runtime.types import FloatArray, IntArray
+from falcon_discover.settings import PAPER
+from falcon_discover.signals.state import State
+
+BEFORE = "before"
+CAUTIOUS = "discrepancy_auto"
+SHOWN = ("platt", "discrepancy", CAUTIOUS)
+# More rows make the figures no clearer and cost seconds.
+MAX_ROWS = 10_000
+MAX_MEASURED = 100_000
+FOLDS = 3
+# With fewer of either class there is nothing to fit and to measure apart.
+MIN_OF_A_CLASS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Recalibration:
+    """What calibrators change, measured on rows they were not fitted on.
+
+    Attributes
+    ----------
+    table : one row per method, "before" first, "discrepancy_auto" (with caution "auto") last: log
+        loss, Brier score, ECE, AUROC, accuracy, confident predictions, confident errors, their
+        rate and its interval, and the errors at the coverage before: among as many of the surest
+        predictions as were confident before
+    tau : confidence from which a prediction counts as confident, before and after alike
+    words : which rows the calibrators learned from and which were measured
+    """
+
+    table: pd.DataFrame
+    tau: float
+    words: str
+
+    def frame(self) -> pd.DataFrame:
+        """Return the table."""
+        return self.table.copy()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and words."""
+        return {"tau": self.tau, "words": self.words, "methods": records(self.table)}
+
+    def __repr__(self) -> str:
+        return f"{self.table.to_string(index=False, float_format='{:.4f}'.format)}\n{self.words}"
+
+
+def recalibrated(learn: LabelledState, measure: LabelledState, tau: float) -> Recalibration:
+    """Return the effect of calibrators fitted on some rows and measured on others."""
+    fit, measure = _sample(learn), _sample(measure, MAX_MEASURED)
+    scores = _scores(fit, measure.state)
+    words = (
+        f"Calibrators learned from {len(fit.codes):,} cross-fitted rows of the fit and are "
+        f"measured on {len(measure.codes):,} rows that they have not seen."
+    )
+    return Recalibration(_table(measure, scores, tau), tau, words)
+
+
+def cross_recalibrated(rows: LabelledState, tau: float, seed: int = 0) -> Recalibration:
+    """Return the effect of calibrators on the rows there are, each by one that has not seen it."""
+    rows = _sample(rows)
+    scores = {method: np.empty(len(rows.codes)) for method in SHOWN}
+    splitter = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    for seen, held_out in splitter.split(rows.codes, rows.codes):
+        part, rest = _take(rows, seen), rows.state.take(held_out)
+        for method, p in _scores(part, rest).items():
+            scores[method][held_out] = p
+    words = (
+        f"Cross-fitted in {FOLDS} parts of {len(rows.codes):,} rows: each is measured by "
+        "calibrators that have not seen it."
+    )
+    return Recalibration(_table(rows, scores, tau), tau, words)
+
+
+def enough_labels(codes: npt.ArrayLike) -> bool:
+    """Return whether there are rows of both classes to fit on and to measure.
+
+    Examples
+    --------
+    >>> enough_labels([0, 1] * 20), enough_labels([0] * 30 + [1])
+    (True, False)
+    """
+    values = np.asarray(codes)
+    return bool(min((values == 0).sum(), (values == 1).sum()) >= MIN_OF_A_CLASS)
+
+
+def _scores(learn: LabelledState, state: State) -> dict[str, FloatArray]:
+    # Small fits: more threads would only wait for each other.
+    with limited(1, 1):
+        platt = fitted_calibrator("platt", learn.state, learn.codes)
+        # One fit for both: without caution the log-odds stay as they are.
+        own = Discrepancy("auto").fit(learn.state, learn.codes)
+        found = platt.predict(state), expit(own.log_odds(state)), own.predict(state)
+        return dict(zip(SHOWN, found, strict=True))
+
+
+def _table(rows: LabelledState, scores: dict[str, FloatArray], tau: float) -> pd.DataFrame:
+    covered = int(rows.state.eligible(tau).sum())
+    return pd.DataFrame(
+        [
+            {"method": method, **_figures(rows.codes, p, tau, covered)}
+            for method, p in {BEFORE: rows.state.p, **scores}.items()
+        ]
+    )
+
+
+def _figures(
+    codes: npt.NDArray[np.int8], p: FloatArray, tau: float, covered: int
+) -> dict[str, float]:
+    sure = int((metrics.confidence(p) >= tau).sum())
+    wrong = int(metrics.false_confidence(codes, p, tau).sum())
+    low, high = share_interval(wrong, sure)
+    return {
+        "rows": len(p),
+        "nll": metrics.nll(codes, p),
+        "brier": metrics.brier(codes, p),
+        "ece": metrics.ece(codes, p),
+        "auroc": metrics.fc_auroc(codes, p),
+        "accuracy": float(((p >= PAPER.decision_threshold) == codes).mean()),
+        "confident": sure,
+        "confident_errors": wrong,
+        "rate": wrong / sure if sure else np.nan,
+        "low": low,
+        "high": high,
+        "errors_at_coverage": metrics.errors_among_surest(codes, p, covered),
+    }
+
+
+def _sample(rows: LabelledState, at_most: int = MAX_ROWS) -> LabelledState:
+    n = len(rows.codes)
+    if n <= at_most:
+        return rows
+    return _take(rows, np.sort(np.random.default_rng(0).permutation(n)[:at_most]))
+
+
+def _take(rows: LabelledState, chosen: IntArray) -> LabelledState:
+    state: State = rows.state.take(chosen)
+    return LabelledState(state, rows.codes[chosen])

@@ -1,0 +1,123 @@
+"""Whether scores can be what they are said to be: the right way round, of rows not learned from.
+
+Nothing here is certain. Each check has a high threshold, so that an honest model is rarely accused
+(`docs/limits.md` has the measured rates), and each ends in a sentence that says what to do.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from falcon_discover.data.labels import label_repr
+from falcon_discover.evaluation.bounds import upper_bound
+from falcon_discover.metrics import fc_auroc
+from falcon_discover.metrics.intervals import auroc_interval
+from falcon_discover.runtime.types import FloatArray
+from falcon_discover.signals.state import State
+
+# Scores are backwards below this AUROC, where chance explains it less than once in a thousand.
+# A useless model has an AUROC near 0.5 and is left alone.
+BACKWARDS = 0.4
+BACKWARDS_LEVEL = 0.998
+FEWEST_OF_A_CLASS = 10
+# Scores look learned by heart where they leave at most this part of what second opinions leave
+# between their AUROC and 1, and are right on at least this share of the rows on which every opinion
+# is wrong: many of those have an unusual label, which only memory gets right.
+LEFT_BY_MEMORY = 0.05
+RIGHT_BY_MEMORY = 0.6
+THE_LABELS = (
+    "These scores are the labels themselves: each is 0 or 1 and equals the label of its row. Give "
+    "the probabilities that the model predicted."
+)
+OPINIONS = ("opinion_boosting", "opinion_forest", "opinion_linear")
+
+
+def alerts(
+    state: State, codes: npt.NDArray[np.int8], classes: npt.NDArray[Any], scored: int = 1
+) -> tuple[str, ...]:
+    """Return what is wrong with the scores of labelled rows, in sentences; mostly nothing.
+
+    Parameters
+    ----------
+    classes : the two labels; the score in `state` is the probability of the last
+    scored : which of them the score was the probability of when it was given
+
+    Examples
+    --------
+    >>> p = np.linspace(0.01, 0.99, 100)
+    >>> alerts(State.from_scores(p), (p < 0.5).astype(np.int8), np.array(["no", "yes"]))[0][:56]
+    'These scores rank the labels backwards (AUROC 0.00). If '
+    """
+    if len(codes) and np.array_equal(state.p, codes):
+        return (THE_LABELS,)
+    found = _backwards(state, codes, classes, scored), _learned_by_heart(state, codes)
+    return tuple(alert for alert in found if alert)
+
+
+def _backwards(
+    state: State, codes: npt.NDArray[np.int8], classes: npt.NDArray[Any], scored: int
+) -> str | None:
+    if np.bincount(codes, minlength=2).min() < FEWEST_OF_A_CLASS:
+        return None
+    area = fc_auroc(codes, state.p)
+    if area >= BACKWARDS or auroc_interval(codes, state.p, BACKWARDS_LEVEL)[1] >= 0.5:
+        return None
+    head = f"These scores rank the labels backwards (AUROC {area:.2f})."
+    if state.has_stability:
+        return (
+            f"{head} Check that the model means by {label_repr(classes[0])} and "
+            f"{label_repr(classes[1])} what the labels mean by them."
+        )
+    other = classes[1 - scored]
+    return (
+        f"{head} If they are the probability of {label_repr(other)}, add --positive "
+        f"{shlex.quote(str(other))} (in Python: positive={label_repr(other)})."
+    )
+
+
+def _learned_by_heart(state: State, codes: npt.NDArray[np.int8]) -> str | None:
+    """Return a sentence where scores are far better than models cross-fitted on the same rows."""
+    names = [name for name in OPINIONS if name in state.evidence]
+    if not names or len(np.unique(codes)) < 2:
+        return None
+    sign = np.where(state.decision, 1.0, -1.0)[:, None]
+    odds = sign * state.evidence[names].to_numpy(dtype=np.float64)
+    reached, missed = second_opinions(codes, expit(odds))
+    area, right = fc_auroc(codes, state.p), state.decision == codes
+    if not by_heart(area, reached, right[missed]):
+        return None
+    return (
+        "These predictions look as if the model had been trained on these rows: AUROC "
+        f"{area:.3f}, where models cross-fitted on the same rows reach {reached:.2f}; and right on "
+        f"{int(right[missed].sum()):,} of {int(missed.sum()):,} rows that all of those get wrong. "
+        "If it was, its errors are hidden and no figure here holds: audit rows that it was not "
+        "trained on. If it was not, it knows more than the columns of this table."
+    )
+
+
+def second_opinions(
+    codes: npt.NDArray[np.int8], opinions: FloatArray
+) -> tuple[float, npt.NDArray[np.bool_]]:
+    """Return the best AUROC of other models' scores, and the rows that all of them get wrong."""
+    areas = [fc_auroc(codes, scores) for scores in opinions.T]
+    areas.append(fc_auroc(codes, np.log(opinions / (1.0 - opinions)).mean(axis=1)))
+    return max(areas), np.all((opinions >= 0.5) != codes[:, None], axis=1)
+
+
+def by_heart(area: float, reached: float, right: npt.NDArray[np.bool_]) -> bool:
+    """Return whether scores are better than an honest model's can be expected to be.
+
+    Parameters
+    ----------
+    area : AUROC of the scores
+    reached : the best AUROC of models cross-fitted on the same rows
+    right : whether the scores are right, on the rows that all those models get wrong
+    """
+    wrong = len(right) - int(right.sum())
+    enough = 1.0 - upper_bound(wrong, len(right)) >= RIGHT_BY_MEMORY if len(right) else False
+    return 1.0 - area <= LEFT_BY_MEMORY * (1.0 - reached) and enough

@@ -1,0 +1,330 @@
+"""Results that print, frame and serialise themselves."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from falcon_discover import metrics
+from falcon_discover.evaluation.risks import RiskCalibration
+from falcon_discover.evaluation.sides import Sides
+from falcon_discover.exceptions import check_numbers
+from falcon_discover.metrics.intervals import auroc_interval, share_interval
+from falcon_discover.metrics.ordering import Found, Ranking
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
+from falcon_discover.runtime.words import counted, percent
+from falcon_discover.signals.state import State
+
+Scores = Callable[[str, float], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """How well each ranker finds the confident errors of labelled rows.
+
+    Attributes
+    ----------
+    ranker : name of the ranker under evaluation, the first in every table
+    tau : the main threshold
+    captures : one row per threshold, ranker and budget
+    rankings : one row per threshold and ranker: AUROC over all rows and among eligible rows
+    severity : what the ranking made for `tau` finds of the events at higher thresholds
+    model : figures of the base model that do not depend on a ranker
+    sides : the confident errors by predicted class: which class is missed
+    assumption : what the figures rest on and nobody can tell from the rows
+    alerts : why the figures may be worthless, in sentences; mostly none
+    notice : what to know where all confident errors are rows of one class; mostly empty
+    risk : whether the risk holds on these rows, where the ranker estimates one
+    """
+
+    ranker: str
+    tau: float
+    captures: pd.DataFrame
+    rankings: pd.DataFrame
+    severity: pd.DataFrame
+    model: dict[str, float]
+    sides: Sides
+    assumption: str = ""
+    alerts: tuple[str, ...] = ()
+    notice: str = ""
+    risk: RiskCalibration | None = None
+
+    def frame(self) -> pd.DataFrame:
+        """Return captures: threshold, ranker, budget, counts, share found and its interval."""
+        return self.captures.copy()
+
+    def verdict(self) -> str:
+        """Return the finding in two sentences."""
+        # Not by `query`, which changes the warning filters of the whole process meanwhile.
+        own = (self.captures["tau"] == self.tau) & (self.captures["ranker"] == self.ranker)
+        main = self.captures[own]
+        first = main.iloc[0]
+        seen, sure, wrong = int(first["rows"]), int(first["eligible"]), int(first["events"])
+        head = (
+            f"Of {seen:,} predictions the model was at least {percent(self.tau)} sure of "
+            f"{sure:,}; {wrong:,} of those were wrong."
+        )
+        if not sure:
+            return f"Of {seen:,} predictions none was at least {percent(self.tau)} sure."
+        if not wrong and self.alerts:
+            return f"{head} There is nothing to rank."
+        if not wrong:
+            high = share_interval(0, sure)[1]
+            return (
+                f"{head} There is nothing to rank: with 95% confidence fewer than "
+                f"{percent(high) if high >= 0.01 else f'{100 * high:.2g} %'} of such "
+                "predictions are wrong, for independent rows like these"
+                f"{self.assumption and f' and {self.assumption}'}."
+            )
+        ends = main.sort_values("budget").iloc[[0, -1]].drop_duplicates("budget")
+        found = ", ".join(
+            f"the top {percent(row.budget)} {'finds ' if i == 0 else ''}{counted(row.captured)}"
+            + (" of them" if i == 0 else "")
+            for i, row in enumerate(ends.itertuples())
+        )
+        return f"{head} Reviewing {found}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dicts, lists and numbers; undefined figures are None."""
+        return {
+            "ranker": self.ranker,
+            "tau": self.tau,
+            "verdict": self.verdict(),
+            "model": {name: _plain(value) for name, value in self.model.items()},
+            "captures": records(self.captures),
+            "rankings": records(self.rankings),
+            "severity": records(self.severity),
+            "risk": None if self.risk is None else self.risk.to_dict(),
+            "sides": {
+                "classes": records(self.sides.table),
+                "captures": records(self.sides.captures),
+                "notice": self.notice,
+            },
+        }
+
+    def to_json(self) -> str:
+        """Return `to_dict()` as JSON text."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def __repr__(self) -> str:
+        alerts = [f"WARNING: {alert}" for alert in self.alerts]
+        notes = [f"NOTE: {self.notice}"] if self.notice else []
+        return "\n\n".join([*alerts, self.figures(), *notes])
+
+    def figures(self) -> str:
+        """Return the verdict, what was found, by which side, and whether the risk holds."""
+        main = self.captures[self.captures["tau"] == self.tau]
+        table = main.pivot_table("capture", "ranker", "budget", dropna=False)
+        table.columns = [f"top {percent(budget)}" for budget in table.columns]
+        ranks = self.rankings[self.rankings["tau"] == self.tau].set_index("ranker")
+        table = table.loc[list(ranks.index)].rename_axis(None)
+        table["eligible AUROC"] = ranks["eligible_auroc"]
+        table["95 % interval"] = [
+            "not defined" if math.isnan(low) else f"[{low:.3f}, {high:.3f}]"
+            for low, high in zip(
+                ranks["eligible_auroc_low"], ranks["eligible_auroc_high"], strict=True
+            )
+        ]
+        words = table.to_string(float_format=lambda v: f"{v:.3f}", na_rep="not defined")
+        return (
+            f"{self.verdict()}\n\nShare of confident errors found, by review budget:\n{words}\n\n"
+            f"By predicted class, with the number found by review budget:\n{self.sides}"
+            + (f"\n\n{self.risk}" if self.risk is not None else "")
+        )
+
+
+def evaluate(
+    state: State,
+    codes: npt.NDArray[np.int8],
+    scores: Scores,
+    *,
+    rankers: Sequence[str],
+    tau: float,
+    budgets: Sequence[float],
+    taus: Sequence[float],
+    classes: Sequence[Any] | npt.NDArray[Any] = (0, 1),
+    assumption: str = "",
+    alerts: tuple[str, ...] = (),
+    notice: str = "",
+    risk: FloatArray | None = None,
+) -> Evaluation:
+    """Return the evaluation of several rankers on labelled rows.
+
+    Parameters
+    ----------
+    scores : returns the suspicion of the rows for a ranker's name and a threshold
+    rankers : names, the one under evaluation first
+    classes : the two labels, that of code 1 last
+    assumption, alerts, notice : as in `Evaluation`
+    risk : of each row, where the ranker estimates it
+    """
+    must = "give shares of the rows, above 0 and up to 1"
+    check_numbers("budgets", budgets, lambda share: 0 < share <= 1, must)
+    must = "give confidences between 0.5 and 1"
+    check_numbers("taus", taus, lambda level: 0.5 <= level <= 1, must, at_least=0)
+    taus = sorted({*taus, tau})
+    # Rows in an order of their own, so that not even a last digit depends on that of the file.
+    wrong = state.decision != codes
+    rows = np.lexsort((wrong, state.confidence))
+    confidence, wrong = state.confidence[rows], wrong[rows]
+    captures, rankings, severity = [], [], []
+    for threshold in taus:
+        for name in rankers:
+            ranked = _Ranked.by(scores(name, threshold)[rows], confidence, wrong)
+            key = {"tau": threshold, "ranker": name}
+            captures += [key | line for line in _captures(ranked, threshold, budgets)]
+            if threshold == tau:
+                severity += _severity(ranked, name, tau, budgets)
+            rankings.append(key | _ranking(ranked, threshold))
+    return Evaluation(
+        rankers[0],
+        tau,
+        pd.DataFrame(captures),
+        pd.DataFrame(rankings),
+        pd.DataFrame(severity),
+        _model(state, codes),
+        Sides.of(state, codes, scores(rankers[0], tau), classes=classes, tau=tau, budgets=budgets),
+        assumption,
+        alerts,
+        notice,
+        _risk_figures(risk, state, codes, tau),
+    )
+
+
+def _risk_figures(
+    risk: FloatArray | None, state: State, codes: npt.NDArray[np.int8], tau: float
+) -> RiskCalibration | None:
+    eligible = state.eligible(tau)
+    if risk is None or not eligible.any():
+        return None
+    # In an order of their own, so that not even a last digit depends on that of the file.
+    own, wrong = risk[eligible], (state.decision != codes)[eligible]
+    order = np.lexsort((wrong, own))
+    return RiskCalibration.of(own[order], wrong[order])
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """Labelled rows, most suspicious first: what is sorted once is not sorted again."""
+
+    score: FloatArray
+    confidence: FloatArray
+    wrong: BoolArray
+    starts: IntArray
+
+    @classmethod
+    def by(cls, score: FloatArray, confidence: FloatArray, wrong: BoolArray) -> _Ranked:
+        ranking = Ranking.of(score)
+        order = ranking.order
+        return cls(score[order], confidence[order], wrong[order], ranking.starts)
+
+    def events(self, tau: float) -> BoolArray:
+        return self.wrong & (self.confidence >= tau)
+
+    def found(self, values: BoolArray | FloatArray) -> Found:
+        return Found.of(values, self.starts)
+
+
+def _severity(
+    ranked: _Ranked, ranker: str, tau: float, budgets: Sequence[float]
+) -> list[dict[str, Any]]:
+    """Return what the ranking made for `tau` finds of the events the model was surer of."""
+    lines = []
+    for higher in metrics.SEVERE_TAUS:
+        if higher > tau:
+            events = ranked.events(higher)
+            total, found = int(events.sum()), ranked.found(events)
+            for budget in budgets:
+                captured = found.top(metrics.review_size(len(events), budget))
+                lines.append(
+                    {
+                        "ranker": ranker,
+                        "ranked_for": tau,
+                        "events_at": higher,
+                        "budget": budget,
+                        "events": total,
+                        "captured": captured,
+                        "capture": captured / total if total else math.nan,
+                    }
+                )
+    return lines
+
+
+def _captures(ranked: _Ranked, tau: float, budgets: Sequence[float]) -> Iterator[dict[str, float]]:
+    events = ranked.events(tau)
+    total, found = int(events.sum()), ranked.found(events)
+    surprising = ranked.found(np.where(events, metrics.surprise(ranked.confidence), 0.0))
+    for budget in budgets:
+        size = metrics.review_size(len(events), budget)
+        captured = found.top(size)
+        low, high = share_interval(captured, total)
+        yield {
+            "budget": budget,
+            "rows": len(events),
+            "reviewed": size,
+            "eligible": int((ranked.confidence >= tau).sum()),
+            "events": total,
+            "captured": captured,
+            "capture": captured / total if total else math.nan,
+            "capture_low": low,
+            "capture_high": high,
+            "captured_surprise": surprising.share(size) if total else math.nan,
+        }
+
+
+def _ranking(ranked: _Ranked, tau: float) -> dict[str, float]:
+    events, score = ranked.events(tau), ranked.score
+    eligible = ranked.confidence >= tau
+    low, high = auroc_interval(events, score)
+    eligible_low, eligible_high = auroc_interval(events[eligible], score[eligible])
+    return {
+        "rows": len(events),
+        "eligible": int(eligible.sum()),
+        "events": int(events.sum()),
+        "fc_auroc": metrics.fc_auroc(events, score),
+        "fc_auroc_low": low,
+        "fc_auroc_high": high,
+        "eligible_auroc": metrics.fc_auroc(events[eligible], score[eligible]),
+        "eligible_auroc_low": eligible_low,
+        "eligible_auroc_high": eligible_high,
+        "eligible_average_precision": metrics.eligible_average_precision(
+            events, score, ranked.confidence, tau
+        ),
+        "aurc": metrics.aurc(ranked.wrong, score),
+    }
+
+
+def _model(state: State, codes: npt.NDArray[np.int8]) -> dict[str, float]:
+    wrong = state.decision != codes
+    low, high = share_interval(int((~wrong).sum()), len(wrong))
+    return {
+        "rows": len(wrong),
+        "accuracy": float(1 - wrong.mean()),
+        "accuracy_low": low,
+        "accuracy_high": high,
+        "auroc": metrics.fc_auroc(codes, state.p),
+        "ece": metrics.ece(codes, state.p),
+        "brier": metrics.brier(codes, state.p),
+        "nll": metrics.nll(codes, state.p),
+        "aurc": metrics.aurc(wrong, 1.0 - state.confidence),
+    }
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return rows as plain dicts, with None for what is not defined."""
+    return [
+        {name: _plain(value) for name, value in row.items()} for row in frame.to_dict("records")
+    ]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and math.isnan(value) else value

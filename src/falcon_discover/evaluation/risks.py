@@ -1,0 +1,172 @@
+"""Whether risks hold: as many confident errors as they add up to, and where they are wrong."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, logit
+from scipy.stats import chi2, norm
+
+from falcon_discover.runtime.types import BoolArray, FloatArray
+from falcon_discover.settings import PAPER
+
+# The riskiest share of the rows, which is judged by itself: it is what people review.
+TOP_SHARE = 0.1
+# With fewer events a slope says nothing.
+MIN_EVENTS = 10
+STEPS = 25
+
+
+@dataclass(frozen=True)
+class RiskCalibration:
+    """Predicted against observed confident errors, over all eligible rows and the riskiest.
+
+    Attributes
+    ----------
+    rows, events : eligible rows, and the confident errors among them
+    expected : what their risks add up to
+    ratio, low, high : observed per expected, with its interval
+    slope, slope_low, slope_high : of the observed log-odds on those of the risk; 1 is ideal, below
+        1 the risks differ too much from each other, above 1 too little. Not defined with few events
+    top_rows, top_events, top_expected, top_ratio, top_low, top_high : the same for the riskiest
+        tenth
+    """
+
+    rows: int
+    events: int
+    expected: float
+    ratio: float
+    low: float
+    high: float
+    slope: float
+    slope_low: float
+    slope_high: float
+    top_rows: int
+    top_events: int
+    top_expected: float
+    top_ratio: float
+    top_low: float
+    top_high: float
+
+    @classmethod
+    def of(
+        cls, risk: FloatArray, events: BoolArray, level: float = PAPER.interval_level
+    ) -> RiskCalibration:
+        """Compare the risks of eligible rows with what came of them.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> risk = rng.beta(1, 20, 4_000)
+        >>> found = RiskCalibration.of(risk, rng.uniform(size=4_000) < risk)
+        >>> found.low < 1 < found.high, found.slope_low < 1 < found.slope_high
+        (True, True)
+        """
+        # Rows of equal risk go together into the tenth or stay out.
+        least = np.quantile(risk, 1 - TOP_SHARE, method="lower") if len(risk) else 0.0
+        top = risk >= least
+        slope = (math.nan,) * 3
+        if MIN_EVENTS <= events.sum() < len(events):
+            slope = slope_interval(risk, events, level=level)
+        return cls(
+            len(risk),
+            int(events.sum()),
+            float(risk.sum()),
+            *observed_per_expected(int(events.sum()), float(risk.sum()), level),
+            *slope,
+            int(top.sum()),
+            int(events[top].sum()),
+            float(risk[top].sum()),
+            *observed_per_expected(int(events[top].sum()), float(risk[top].sum()), level),
+        )
+
+    def words(self) -> str:
+        """Return the finding in a sentence or two."""
+        if not self.rows:
+            return "There is no confident prediction whose risk could be checked."
+        text = (
+            f"The risks of the {self.rows:,} confident predictions add up to {self.expected:.1f} "
+            f"errors; {self.events:,} were found: {self.ratio:.2f} per predicted one, 95% interval "
+            f"{self.low:.2f} to {self.high:.2f}."
+        )
+        if not self.low <= 1 <= self.high:
+            text += f" The risks are too {'high' if self.ratio < 1 else 'low'} here."
+        if not math.isnan(self.slope):
+            text += (
+                f" Their slope is {self.slope:.2f} [{self.slope_low:.2f}, {self.slope_high:.2f}], "
+                "1 is ideal."
+            )
+        return (
+            f"{text} In the riskiest tenth {self.top_expected:.1f} were predicted and "
+            f"{self.top_events:,} found."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers, None for what is not defined, and the sentence."""
+        numbers = {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in asdict(self).items()
+        }
+        return numbers | {"words": self.words()}
+
+    def __repr__(self) -> str:
+        return self.words()
+
+
+def observed_per_expected(
+    count: int, expected: float, level: float = PAPER.interval_level
+) -> tuple[float, float, float]:
+    """Return observed per expected events with the exact Poisson interval.
+
+    Events with different chances vary less than a Poisson count, so the interval is on the safe
+    side.
+
+    Examples
+    --------
+    >>> [round(v, 2) for v in observed_per_expected(0, 4.0)]
+    [0.0, 0.0, 0.92]
+    """
+    if expected <= 0:
+        return math.nan, math.nan, math.nan
+    low, high = (1 - level) / 2, (1 + level) / 2
+    least = chi2.ppf(low, 2 * count) / 2 if count else 0.0
+    most = chi2.ppf(high, 2 * count + 2) / 2
+    return count / expected, float(least / expected), float(most / expected)
+
+
+def slope_interval(
+    risk: FloatArray,
+    events: BoolArray,
+    groups: npt.ArrayLike | None = None,
+    level: float = PAPER.interval_level,
+) -> tuple[float, float, float]:
+    """Return the slope of the observed log-odds on those of the risk, with its interval.
+
+    Parameters
+    ----------
+    groups : rows of the same group count as one where the interval is concerned; by default each
+        row by itself
+    """
+    odds = logit(np.clip(risk, PAPER.logit_clip, 1 - PAPER.logit_clip))
+    centred = odds - odds.mean()
+    design = np.column_stack([np.ones(len(odds)), centred])
+    theta = np.array([logit((events.sum() + 0.5) / (len(events) + 1.0)), 1.0])
+    for _ in range(STEPS):
+        p = expit(design @ theta)
+        curvature = (design * (p * (1 - p))[:, None]).T @ design + 1e-9 * np.eye(2)
+        step = np.linalg.solve(curvature, design.T @ (events - p))
+        theta = theta + np.clip(step, -2.0, 2.0)
+        if np.abs(step).max() < 1e-9:
+            break
+    pulls = design * (events - expit(design @ theta))[:, None]
+    if groups is not None:
+        _, group = np.unique(np.asarray(groups), return_inverse=True)
+        pulls = np.column_stack([np.bincount(group.ravel(), column) for column in pulls.T])
+    inverse = np.linalg.inv(curvature)
+    covariance = inverse @ (pulls.T @ pulls) @ inverse
+    reach = float(norm.ppf((1 + level) / 2)) * math.sqrt(covariance[1, 1])
+    return float(theta[1]), float(theta[1] - reach), float(theta[1] + reach)

@@ -1,0 +1,312 @@
+"""Cross-fitting: every training row is scored by a model that has not seen it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.pipeline import Pipeline
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from falcon_discover.data.labels import Labels, label_repr
+from falcon_discover.data.table import Table, take_rows
+from falcon_discover.data.view import TransformedView
+from falcon_discover.exceptions import InputError
+from falcon_discover.models import library
+from falcon_discover.models.adapter import Probe, probe
+from falcon_discover.models.fitting import fit_backbone
+from falcon_discover.models.spill import Shelf
+from falcon_discover.runtime import notices, progress
+from falcon_discover.runtime.interrupts import interrupt_after
+from falcon_discover.runtime.types import FloatArray, IntArray
+
+Folds = list[tuple[IntArray, IntArray]]
+
+
+@dataclass(frozen=True, eq=False)
+class CrossFit:
+    """A base model refitted on all rows, its fold models, and its out-of-fold scores.
+
+    Parameters
+    ----------
+    name : the backbone's name, or the class of the user's estimator
+    model : the fitted model
+    probe : the same, as the stability signals need it
+    fold_probes : one per fold, fitted without that fold; large ones are loaded when asked for
+    p : out-of-fold scores
+    reference_p : one row per fold f; in it, the score of every row outside f by a model that saw
+        neither f nor the row's own fold. These are the out-of-fold scores of the reference
+        rows of f: scores from models that saw f would carry its labels into its own state.
+    auroc : out-of-fold label AUROC of every candidate that was tried
+    own_view : whether the models' encoding is fitted on the rows we have
+    differing : in how many rows a user's model decides otherwise than by a score of one half
+    """
+
+    name: str
+    model: Any
+    probe: Probe
+    fold_probes: Iterable[Probe]
+    p: FloatArray
+    reference_p: FloatArray
+    auroc: dict[str, float]
+    own_view: bool = True
+    differing: int = 0
+
+
+def make_folds(cv: Any, labels: Labels, seed: int) -> Folds:
+    """Return stratified folds in which every row is held out exactly once."""
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        smallest = int(np.bincount(labels.codes, minlength=2).min())
+        if cv < 2:
+            raise InputError(f"cv is {cv}: cross-fitting needs at least 2 folds.")
+        if smallest < 2:
+            rare = labels.classes[int(np.bincount(labels.codes, minlength=2).argmin())]
+            raise InputError(
+                f"class {label_repr(rare)} has 1 sample only: cross-fitting needs 2 or more "
+                "of each."
+            )
+        if smallest < cv:
+            notices.warn(
+                f"the rarer class has {smallest} rows: cv is lowered from {cv} to {smallest}."
+            )
+        splitter = StratifiedKFold(min(int(cv), smallest), shuffle=True, random_state=seed)
+    else:
+        splitter = check_cv(cv, labels.codes, classifier=True)
+    try:
+        folds = list(splitter.split(np.zeros(len(labels)), labels.codes))
+        held_out = np.sort(np.concatenate([test for _, test in folds]))
+    except (TypeError, ValueError) as error:
+        raise InputError(_no_folds(cv, error)) from error
+    if not np.array_equal(held_out, np.arange(len(labels))):
+        raise InputError(
+            "cv must hold out every row exactly once, as a K-fold does: give such a splitter, or a "
+            "list of (train, test) pairs of row positions. For rows in the order of time, "
+            "KFold(5) holds out one period after another; or freeze a model that was fitted on "
+            "earlier rows and audit later ones."
+        )
+    return folds
+
+
+def _no_folds(cv: Any, error: Exception) -> str:
+    if "groups" in str(error):
+        return (
+            f"cv is {cv!r}, which needs groups, and fit does not take any yet: give cv the splits "
+            "themselves, such as list(GroupKFold(5).split(X, y, groups))."
+        )
+    return (
+        f"cv cannot split the rows ({error}): give a number of folds, a splitter of scikit-learn, "
+        "or a list of (train, test) pairs of row positions."
+    )
+
+
+def cross_fit(estimator: Any, table: Table, labels: Labels, folds: Folds) -> CrossFit:
+    """Cross-fit a user's unfitted classifier or Pipeline on the table as it was given."""
+    name = type(estimator).__name__
+    targets = labels.classes[labels.codes]
+    if type_of_target(targets) == "continuous":
+        raise InputError(
+            f"y has the labels {label_repr(labels.classes[0])} and "
+            f"{label_repr(labels.classes[1])}, and scikit-learn takes fractions for a quantity: "
+            "give whole numbers or texts."
+        )
+    if _is_fitted(estimator) and not _is_fitted(_fresh(estimator)):
+        notices.warn(
+            f"{name} is fitted already: a copy of it is fitted again on these rows, and that is "
+            "what is audited. To audit the model as it is, on rows it was not fitted on, pass "
+            "FrozenEstimator(model), from sklearn.frozen."
+        )
+
+    def fitted(rows: IntArray | slice, what: str) -> Probe:
+        progress.step(f"{name}: {what}")
+        model = _fresh(estimator)
+        with interrupt_after(model):
+            model.fit(take_rows(table.native, rows), targets[rows])
+        return probe(model, labels.positive)
+
+    progress.expect(len(folds) + 1)
+    p = np.empty(len(table))
+    fold_probes, differing = [], 0
+    for number, (others, held_out) in enumerate(folds, start=1):
+        fold_probes.append(fitted(others, f"fold {number} of {len(folds)}"))
+        part = table.take(held_out)
+        p[held_out], encoded = fold_probes[-1].scored(part)
+        differing += fold_probes[-1].differing(encoded, p[held_out])
+    reference_p = _reference_scores(
+        folds, p, lambda rows: fitted(rows, "reference scores"), table.take
+    )
+    progress.step(f"{name}: refit")
+    model = _fresh(estimator)
+    with interrupt_after(model):
+        model.fit(table.native, targets)
+    auroc = float(roc_auc_score(labels.codes, p))
+    return CrossFit(
+        name,
+        model,
+        probe(model, labels.positive),
+        fold_probes,
+        p,
+        reference_p,
+        {name: auroc},
+        differing=differing,
+    )
+
+
+def _fresh(estimator: Any) -> Any:
+    """Return an unfitted copy."""
+    try:
+        return clone(estimator)
+    except RuntimeError:
+        # CatBoost copies a list of categorical columns, which scikit-learn takes for a fault.
+        return type(estimator)(**estimator.get_params(deep=False))
+
+
+def _is_fitted(estimator: Any) -> bool:
+    """Return whether a model was fitted, as far as it says."""
+    try:
+        if hasattr(estimator, "is_fitted"):
+            # CatBoost's own way.
+            return bool(estimator.is_fitted())
+        check_is_fitted(estimator)
+    except Exception:
+        # A model from elsewhere may fail at the question in any way.
+        return False
+    return True
+
+
+def _reference_scores(
+    folds: Folds,
+    p: FloatArray,
+    fit: Callable[[IntArray], Probe],
+    take: Callable[[IntArray], Table],
+) -> FloatArray:
+    """Return `CrossFit.reference_p`: one model per pair of folds, fitted without both."""
+    scores = np.tile(p, (len(folds), 1))
+    fold_of = np.empty(len(p), dtype=np.intp)
+    for number, (_, held_out) in enumerate(folds):
+        fold_of[held_out] = number
+    pairs = list(combinations(range(len(folds)), 2))
+    if len(folds) == 2:
+        # Without both folds nothing is left to fit on; the other fold's model must do.
+        return scores
+    progress.expect(len(pairs))
+    for first, second in pairs:
+        model = fit(np.flatnonzero((fold_of != first) & (fold_of != second)))
+        for here, there in ((first, second), (second, first)):
+            rows = np.flatnonzero(fold_of == there)
+            scores[here, rows] = model.score(take(rows))
+    return scores
+
+
+def select_backbone(
+    names: Sequence[str],
+    table: Table,
+    labels: Labels,
+    folds: Folds,
+    *,
+    seed: int,
+    n_jobs: int,
+    reference_scores: bool = True,
+) -> CrossFit:
+    """Cross-fit candidates of the library and keep the one with the best out-of-fold AUROC.
+
+    Candidates whose package is missing are left out with a warning when there are several.
+
+    Parameters
+    ----------
+    reference_scores : False saves the fits behind `reference_p` and fills it with NaN; then
+        the prediction agreement of training rows must not be used
+    """
+    names = _installed(names)
+    progress.expect(len(names) * len(folds) + 1)
+    views = [TransformedView().fit(table.take(others)) for others, _ in folds]
+    coordinates = [view.transform(table) for view in views]
+    auroc: dict[str, float] = {}
+    best, best_p = "", np.empty(0)
+    best_models = Shelf()
+    for name in names:
+        models, p = Shelf(), np.empty(len(table))
+        for number, (others, held_out) in enumerate(folds):
+            progress.step(f"{name}: fold {number + 1} of {len(folds)}")
+            rows = coordinates[number]
+            model = fit_backbone(name, rows[others], labels.codes[others], seed=seed, n_jobs=n_jobs)
+            asked = rows[held_out].astype(library.candidate(name).dtype, copy=False)
+            p[held_out] = Probe(model, column=1).predict(asked)
+            models.put(model)
+            del model
+        auroc[name] = float(roc_auc_score(labels.codes, p))
+        # Only the leader's fold models are kept.
+        if not best or auroc[name] > auroc[best]:
+            best, best_models, best_p = name, models, p
+    dtype = library.candidate(best).dtype
+
+    def fitted(rows: IntArray | slice, what: str) -> Pipeline:
+        progress.step(f"{best}: {what}")
+        part = table.take(rows)
+        view = TransformedView(dtype).fit(part)
+        model = fit_backbone(
+            best, view.transform(part), labels.codes[rows], seed=seed, n_jobs=n_jobs
+        )
+        return _pipeline(view, model)
+
+    reference_p = np.full((len(folds), len(table)), np.nan)
+    if reference_scores:
+        reference_p = _reference_scores(
+            folds, best_p, lambda rows: probe(fitted(rows, "reference scores"), 1), table.take
+        )
+    pipeline = fitted(slice(None), "refit")
+    fold_probes = _FoldProbes([view.set_params(dtype=dtype) for view in views], best_models)
+    return CrossFit(best, pipeline, probe(pipeline, 1), fold_probes, best_p, reference_p, auroc)
+
+
+@dataclass(frozen=True, eq=False)
+class _FoldProbes:
+    """The fold models with their views, one at a time."""
+
+    views: list[TransformedView]
+    models: Shelf
+
+    def __iter__(self) -> Iterator[Probe]:
+        for view, model in zip(self.views, self.models, strict=True):
+            yield probe(_pipeline(view, model), 1)
+
+
+def frozen_fit(model: Any, table: Table, labels: Labels, folds: Folds) -> CrossFit:
+    """Take a fitted model as it is; no row given here was used to fit it."""
+    progress.expect(1)
+    progress.step("scores of the frozen model")
+    asked = probe(model, labels.positive)
+    p, encoded = asked.scored(table)
+    return CrossFit(
+        type(model).__name__,
+        model,
+        asked,
+        [asked] * len(folds),
+        p,
+        np.tile(p, (len(folds), 1)),
+        auroc={type(model).__name__: float(roc_auc_score(labels.codes, p))},
+        own_view=False,
+        differing=asked.differing(encoded, p),
+    )
+
+
+def _installed(names: Sequence[str]) -> list[str]:
+    if len(names) == 1:
+        return list(names)
+    missing = [n for n in names if not library.CANDIDATES[n].installed]
+    for name in missing:
+        notices.warn(
+            f"{name} is left out, its package is not installed: "
+            f"pip install 'falcon-discover[{library.CANDIDATES[name].extra}]'."
+        )
+    return [name for name in names if name not in missing]
+
+
+def _pipeline(view: TransformedView, model: Any) -> Pipeline:
+    return Pipeline([("view", view), ("model", model)])

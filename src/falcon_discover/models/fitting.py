@@ -1,0 +1,36 @@
+"""Fitting a library model: the same on any number of cores, and Ctrl-C safe."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from falcon_discover.models import library
+from falcon_discover.runtime import notices
+from falcon_discover.runtime.interrupts import interrupt_after
+from falcon_discover.runtime.threads import one_blas_thread
+
+# Below this many cells threads cost more than they bring, and much more on a busy machine.
+ONE_THREAD_CELLS = 1_000_000
+
+
+def fit_backbone(name: str, rows: Any, targets: Any, *, seed: int, n_jobs: int) -> Any:
+    """Fit a library model: the same on any number of cores, Ctrl-C safe, without chatter."""
+    return fit_candidate(library.candidate(name), rows, targets, seed=seed, n_jobs=n_jobs)
+
+
+def fit_candidate(
+    candidate: library.Candidate, rows: Any, targets: Any, *, seed: int, n_jobs: int
+) -> Any:
+    """Fit a model that the library knows how to make."""
+    alone = rows.size < ONE_THREAD_CELLS
+    threads = 1 if alone and candidate.spins else candidate.threads or n_jobs
+    model = candidate.make(seed, threads)
+    with (
+        one_blas_thread(openmp=1 if alone else None),
+        interrupt_after(model),
+        notices.ignoring(ConvergenceWarning),
+    ):
+        model.fit(rows.astype(candidate.dtype, copy=False), targets)
+    return model

@@ -1,0 +1,1 @@
+"""What any program needs: threads, progress, interrupts, notices, files."""

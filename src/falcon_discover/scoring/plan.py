@@ -1,0 +1,181 @@
+"""What is to be scored: files, cut into parts of equal size.
+
+The plan depends on the files and the part size only, so every engine, and every attempt, writes the
+same parts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from falcon_discover.exceptions import InputError
+from falcon_discover.runtime.versions import __version__
+from falcon_discover.scoring import rows
+
+# Large enough that calls cost nothing, small enough for a gigabyte of memory.
+PART_ROWS = 100_000
+
+
+@dataclass(frozen=True)
+class Source:
+    """An input file, and how to tell whether it has changed.
+
+    `file` is its name as it was given, `path` where it is whatever folder a worker runs in.
+    """
+
+    file: str
+    path: Path
+    rows: int
+    bytes: int
+    modified: int
+
+    @classmethod
+    def of(cls, path: Path, identity: str | None = None) -> Source:
+        """Look at a file and count its rows."""
+        about = path.stat()
+        count = rows.count(path, rows.texts(identity))
+        return cls(str(path), path.resolve(), count, about.st_size, about.st_mtime_ns)
+
+    def check_unchanged(self) -> None:
+        """Raise if what is there is not the file that was looked at."""
+        try:
+            about = self.path.stat()
+        except OSError as error:
+            raise InputError(
+                f"{self.path} cannot be read on {platform.node()}: {error.strerror}. Every worker "
+                "must find the data under the same path."
+            ) from error
+        if (about.st_size, about.st_mtime_ns) != (self.bytes, self.modified):
+            raise InputError(
+                f"{self.file} has changed since the run began, or is another file on "
+                f"{platform.node()}: nothing is marked as done. Score it into a new folder."
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what says which file it is, wherever its folder is mounted."""
+        return {key: value for key, value in asdict(self).items() if key != "path"}
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows `start` to `stop` of a file; `number` gives the output file its name."""
+
+    number: int
+    source: Source
+    start: int
+    stop: int
+
+    @property
+    def name(self) -> str:
+        """The name of the part's output file."""
+        return f"part-{self.number:05d}.parquet"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that decides what is written.
+
+    Parameters
+    ----------
+    audit : SHA-256 of the saved audit
+    sources : the input files
+    part_rows : rows per output file
+    identity : the column that identifies a row, or None for file and row number
+    """
+
+    audit: str
+    sources: tuple[Source, ...]
+    part_rows: int = PART_ROWS
+    identity: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        audit: bytes,
+        data: Sequence[Path],
+        *,
+        part_rows: int = PART_ROWS,
+        identity: str | None = None,
+    ) -> Plan:
+        """Look at the files and count their rows."""
+        if part_rows < 1:
+            raise InputError(f"a part of {part_rows} rows: give at least 1.")
+        sources = tuple(Source.of(path, identity) for path in _files(data))
+        return cls(hashlib.sha256(audit).hexdigest(), sources, part_rows, identity)
+
+    @property
+    def rows(self) -> int:
+        """All rows of all files."""
+        return sum(source.rows for source in self.sources)
+
+    def parts(self) -> list[Part]:
+        """Return the parts in order; a part has rows of one file only."""
+        found: list[Part] = []
+        for source in self.sources:
+            for start in range(0, source.rows, self.part_rows):
+                stop = min(start + self.part_rows, source.rows)
+                found.append(Part(len(found), source, start, stop))
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as JSON can hold it."""
+        return {
+            "audit": self.audit,
+            "falcon-discover": __version__,
+            "part_rows": self.part_rows,
+            "id": self.identity,
+            "files": [source.to_dict() for source in self.sources],
+        }
+
+
+def first_difference(before: dict[str, Any], now: dict[str, Any]) -> str | None:
+    """Return in words what two plans first differ in, or None.
+
+    Examples
+    --------
+    >>> first_difference({"part_rows": 10, "files": []}, {"part_rows": 20, "files": []})
+    'part_rows was 10 and is 20'
+    """
+    for key in [key for key in now if key != "files"]:
+        if before.get(key) != now[key]:
+            return f"{key} was {before.get(key)!r} and is {now[key]!r}"
+    then = {source["file"]: source for source in before.get("files", [])}
+    for source in now["files"]:
+        known = then.pop(source["file"], None)
+        if known is None:
+            return f"the file {source['file']} is new"
+        if known != source:
+            return f"the file {source['file']} has changed"
+    if then:
+        return f"the file {next(iter(then))} is no longer given"
+    return None if before == now else "the files came in another order"
+
+
+def _files(data: Sequence[Path]) -> list[Path]:
+    found: list[Path] = []
+    for path in data:
+        if path.is_dir():
+            # Spark calls a folder x.parquet; what is to be read are the files in it.
+            found_here = (p for p in path.rglob("*.parquet") if p.is_file())
+            inside = sorted(p for p in found_here if not _hidden(p, path))
+            if not inside:
+                raise InputError(f"the folder {path} has no parquet file.")
+            found += inside
+        elif path.is_file():
+            found.append(path)
+        else:
+            raise InputError(f"there is no file or folder {path}.")
+    names = [path.resolve() for path in found]
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            raise InputError(f"the file {found[position]} is given twice.")
+    return found
+
+
+def _hidden(path: Path, root: Path) -> bool:
+    return any(piece.startswith((".", "_")) for piece in path.relative_to(root).parts)

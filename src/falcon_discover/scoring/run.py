@@ -1,0 +1,173 @@
+"""A run of the scorer over a plan: resumable, one writer, every file whole or absent.
+
+OUT/_plan.json           what is scored and how; another plan is refused
+OUT/part-00000.parquet   one file per part, in the order of the input
+OUT/_DONE.json           written last
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from falcon_discover.exceptions import InputError
+from falcon_discover.runtime import locks, notices, progress
+from falcon_discover.scoring import rows
+from falcon_discover.scoring.plan import PART_ROWS, Part, Plan, first_difference
+from falcon_discover.scoring.scorer import Scored, check_columns, score_part
+from falcon_discover.storage.archive import replacing
+from falcon_discover.storage.load import load
+
+# Readers of parquet folders pass over names that begin with an underscore.
+PLAN, DONE, LOCK = "_plan.json", "_DONE.json", ".lock"
+Engine = Callable[[bytes, Sequence[Part], str | None], Iterator[Scored]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run did: rows and parts in all, parts done now, and what was noticed."""
+
+    rows: int
+    parts: int
+    scored_now: int
+    notes: tuple[str, ...]
+
+
+def local(*, trusted: Collection[str] = (), n_jobs: int | None = None) -> Engine:
+    """Return the engine that scores one part after another in this process."""
+
+    def run(audit: bytes, parts: Sequence[Part], identity: str | None) -> Iterator[Scored]:
+        falcon = load(audit, trusted=trusted, n_jobs=n_jobs)
+        for part in parts:
+            with progress.silent():
+                scored = score_part(falcon, part, identity)
+            yield scored
+
+    return run
+
+
+def score_files(
+    audit: Path,
+    data: Sequence[Path],
+    out: Path,
+    *,
+    engine: Engine | None = None,
+    part_rows: int = PART_ROWS,
+    identity: str | None = None,
+    trusted: Collection[str] = (),
+) -> Run:
+    """Score files with a saved audit and write one parquet file per part.
+
+    Parameters
+    ----------
+    audit : what `FalconDiscover.save` wrote
+    data : parquet files and folders of them; CSV and Feather files are read whole
+    out : folder for the results; parts that are there already are kept
+    engine : who scores; this process if None
+    part_rows : rows per output file
+    identity : column that identifies a row; without it, file and row number do
+    trusted : further types that the audit may hold, as in `load`
+    """
+    if not audit.is_file():
+        raise InputError(f"there is no file {audit}.")
+    _check_apart(out, data)
+    saved = audit.read_bytes()
+    try:
+        with notices.collected() as notes:
+            plan = Plan.of(saved, data, part_rows=part_rows, identity=identity)
+            check_columns(load(saved, trusted=trusted), plan.sources, identity)
+        parts = plan.parts()
+        with _claimed(out, plan.to_dict()):
+            # What is there and whole need not be done again.
+            missing = [part for part in parts if not _is_whole(out / part.name, part)]
+            finished = (engine or local(trusted=trusted))(saved, missing, identity)
+            notes |= _write(out, finished, missing)
+            for source in plan.sources:
+                source.check_unchanged()
+            totals = {"rows": plan.rows, "parts": len(parts), "files": len(plan.sources)}
+            _write_json(out / DONE, totals)
+    finally:
+        rows.forget()
+    return Run(plan.rows, len(parts), len(missing), tuple(notes))
+
+
+def _check_apart(out: Path, data: Sequence[Path]) -> None:
+    """Raise if results would be taken for data the next time."""
+    place = out.resolve()
+    for folder in data:
+        if folder.is_dir() and folder.resolve() in (place, *place.parents):
+            raise InputError(f"{out} is inside {folder}, which is read: give a folder elsewhere.")
+
+
+def _is_whole(path: Path, part: Part) -> bool:
+    try:
+        return bool(pq.read_metadata(path).num_rows == part.stop - part.start)
+    except (OSError, pa.ArrowException):
+        return False
+
+
+def _write(out: Path, finished: Iterable[Scored], parts: Sequence[Part]) -> dict[str, None]:
+    names = {part.number: part.name for part in parts}
+    notes: dict[str, None] = {}
+    progress.expect(len(parts))
+    for done, scored in enumerate(finished, start=1):
+        with replacing(out / names[scored.number]) as file:
+            file.write(scored.data)
+        notes |= dict.fromkeys(scored.notes)
+        progress.step(f"{done} of {len(parts)} parts written")
+    return notes
+
+
+@contextmanager
+def _claimed(out: Path, plan: dict[str, Any]) -> Iterator[None]:
+    """Hold the folder for this run alone, and hold the run to the folder's plan."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{out} cannot be made a folder: {error.strerror}.") from error
+    with locks.held(out / LOCK) as mine:
+        if not mine:
+            raise InputError(f"another run is writing into {out}: wait for it.")
+        known = out / PLAN
+        if known.exists():
+            differs = first_difference(_read_plan(known), plan)
+            if differs is not None:
+                raise InputError(
+                    f"{out} holds results of another run: {differs}. Give another folder, or empty "
+                    "this one."
+                )
+        elif any(path.name != LOCK and not _is_half_plan(path) for path in out.iterdir()):
+            raise InputError(f"{out} is not empty and holds no run: give another folder.")
+        else:
+            _write_json(known, plan)
+        for leftover in out.glob(".*.partial"):
+            leftover.unlink()
+        yield
+
+
+def _is_half_plan(path: Path) -> bool:
+    """Return whether this is all that a run left which died before its plan was written."""
+    return path.match(f".{PLAN}-*.partial")
+
+
+def _read_plan(path: Path) -> dict[str, Any]:
+    try:
+        plan = json.loads(path.read_bytes())
+        readable = all("file" in source for source in plan["files"])
+    except (ValueError, TypeError, KeyError):
+        readable = False
+    if not readable:
+        raise InputError(f"{path} is damaged: give another folder, or empty this one.")
+    return dict(plan)
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    with replacing(path) as file:
+        file.write((json.dumps(content, indent=2) + "\n").encode())

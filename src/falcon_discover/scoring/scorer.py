@@ -1,0 +1,200 @@
+"""The scorer that every engine runs: rows of one part in, the bytes of one output file out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from io import BytesIO
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from joblib import effective_n_jobs
+
+from falcon_discover.audit.estimator import FalconDiscover
+from falcon_discover.data.table import Table
+from falcon_discover.exceptions import InputError
+from falcon_discover.metrics import confidence
+from falcon_discover.rankers import GatedRisk
+from falcon_discover.runtime import notices
+from falcon_discover.runtime.suggestions import meant
+from falcon_discover.runtime.threads import one_blas_thread
+from falcon_discover.runtime.types import FloatArray
+from falcon_discover.scoring import rows
+from falcon_discover.scoring.plan import Part, Source
+from falcon_discover.signals.state import State
+
+SCORES = ("p", "predicted", "confidence", "suspicion", "risk")
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A finished part: its number, its parquet file, and what was noticed."""
+
+    number: int
+    data: bytes
+    notes: tuple[str, ...]
+
+
+def check_columns(falcon: FalconDiscover, sources: Sequence[Source], identity: str | None) -> None:
+    """Raise if a file lacks a column that scoring needs, or does not go with the first file."""
+    if identity in SCORES:
+        raise InputError(f"--id names the column {identity!r}, which is a column of the result.")
+    first: tuple[str, list[str], pa.DataType | None] | None = None
+    for source in sources:
+        name = source.file
+        schema = rows.schema(source.path, _texts(falcon, identity))
+        there = schema.names
+        twice = [column for column in there if there.count(column) > 1]
+        if twice:
+            raise InputError(f"{name} has two columns named {twice[0]!r}: rename one.")
+        features = _features(falcon, there, identity)
+        for column in [*features, *([identity] if identity else [])]:
+            if column not in there:
+                raise InputError(f"{name} lacks the column {column!r}.{meant(column, there)}")
+        kind = None if identity is None else _id_type(schema.field(identity).type)
+        first = first or (name, features, kind)
+        if features != first[1]:
+            raise InputError(
+                f"the columns of {name} are not those of {first[0]} in the same order, which is "
+                "all that counts: the audit was fitted on columns without names."
+            )
+        if kind != first[2]:
+            raise InputError(
+                f"the column {identity!r} is {first[2]} in {first[0]} and {kind} in {name}: write "
+                "it with one type."
+            )
+
+
+def score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scored:
+    """Read, score and pack one part; the bytes depend on nothing but the arguments."""
+    where = f"rows {part.start} to {part.stop - 1} of {part.source.file}"
+    try:
+        scored = _score_part(falcon, part, identity)
+    except InputError as error:
+        # What looks like wrong data may be a file that is being replaced.
+        part.source.check_unchanged()
+        raise InputError(f"{where} cannot be scored: {error}") from error
+    except Exception as error:
+        part.source.check_unchanged()
+        error.add_note(f"This happened on {where}.")
+        raise
+    part.source.check_unchanged()
+    return scored
+
+
+def _score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scored:
+    path, text_columns = part.source.path, _texts(falcon, identity)
+    with notices.collected() as notes:
+        features = _features(falcon, rows.schema(path, text_columns).names, identity)
+        wanted = features if identity is None or identity in features else [*features, identity]
+        table = rows.read(path, part.start, part.stop, wanted, text_columns)
+        scores = score_table(falcon, _native(falcon, table.select(features)))
+    number = np.arange(part.start, part.stop)
+    if identity is None:
+        scores.insert(0, "file", part.source.file)
+        scores.insert(1, "row", number)
+    packed = pa.Table.from_pandas(scores, preserve_index=False)
+    if identity is not None:
+        ids = table[identity]
+        packed = packed.add_column(0, identity, ids.cast(_id_type(ids.type)))
+    file = BytesIO()
+    pq.write_table(packed, file, compression="zstd")
+    return Scored(part.number, file.getvalue(), tuple(notes))
+
+
+def score_table(falcon: FalconDiscover, X: Any) -> pd.DataFrame:
+    """Return scores of new rows: p, predicted, confidence, suspicion and, where known, risk.
+
+    A ranker that puts eligible rows first needs no signal of the others: only eligible rows are
+    compared with the reference and probed, which is most of the work.
+    """
+    with one_blas_thread(openmp=effective_n_jobs(falcon.n_jobs)):
+        table = falcon._new_rows(X)
+        p = falcon._probe.score(table)
+        ranker = falcon.ranker_
+        state = _state(falcon, table, p, only_eligible=getattr(ranker, "gated", False))
+        scores = pd.DataFrame(
+            {
+                "p": p,
+                "predicted": falcon.classes_[state.decision.astype(int)],
+                "confidence": state.confidence,
+                "suspicion": ranker.score(state),
+            }
+        )
+        return scores.assign(risk=ranker.risk(state)) if isinstance(ranker, GatedRisk) else scores
+
+
+def _state(falcon: FalconDiscover, table: Table, p: FloatArray, *, only_eligible: bool) -> State:
+    """Return the state of the rows; what is not measured is missing in it."""
+    tau = falcon.discovery_.tau
+    measured = np.flatnonzero(confidence(p) >= tau) if only_eligible else np.arange(len(p))
+    if not len(measured):
+        # Nothing matters here but the names of the signals.
+        measured = np.arange(1)
+    part = table if len(measured) == len(p) else table.take(measured)
+    state = falcon._measure.state(part, falcon._reference)
+    falcon._warn_rows_of_fit(state)
+    if len(measured) == len(p):
+        return replace(state, p=p)
+    features = None
+    if state.features is not None:
+        features = np.zeros((len(p), state.features.shape[1]), dtype=state.features.dtype)
+        features[measured] = state.features
+    everywhere = range(len(p))
+    return State(
+        p,
+        state.signals.set_axis(measured, axis=0).reindex(everywhere),
+        state.evidence.set_axis(measured, axis=0).reindex(everywhere),
+        features=features,
+    )
+
+
+def _texts(falcon: FalconDiscover, identity: str | None) -> tuple[str, ...]:
+    """Return the columns to read as texts: the id, unless the model wants its numbers."""
+    known = getattr(falcon, "feature_names_in_", ())
+    return rows.texts(None if identity in known else identity)
+
+
+def _id_type(found: pa.DataType) -> pa.DataType:
+    """Return the type of an id in the results, so that parts of different files go together."""
+    kind = found.value_type if pa.types.is_dictionary(found) else found
+    if pa.types.is_integer(kind) and kind != pa.uint64():
+        return pa.int64()
+    if pa.types.is_floating(kind):
+        return pa.float64()
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return pa.string()
+    return kind
+
+
+def _features(falcon: FalconDiscover, there: list[str], identity: str | None) -> list[str]:
+    """Return the columns of a file that the model wants; without names, all but the id."""
+    named = getattr(falcon, "feature_names_in_", None)
+    if named is not None:
+        return list(named)
+    features = [column for column in there if column != identity]
+    if len(features) != falcon.n_features_in_:
+        raise InputError(
+            f"the audit was fitted on {falcon.n_features_in_} columns without names, and the "
+            f"files have {len(features)} beside the id."
+        )
+    return features
+
+
+def _native(falcon: FalconDiscover, table: pa.Table) -> Any:
+    """Return rows in the library that the audit was fitted with, where that matters."""
+    encoded = getattr(falcon._reference, "encoded", None)
+    if nw.dependencies.is_polars_dataframe(encoded):
+        import polars
+
+        return polars.from_arrow(table)
+    frame = table.to_pandas(ignore_metadata=True)
+    if isinstance(encoded, pd.DataFrame):
+        # Arrow hands out true and false with gaps as objects, which models do not take.
+        nullable = encoded.columns[encoded.dtypes == "boolean"].intersection(frame.columns)
+        frame = frame.astype(dict.fromkeys(nullable, "boolean"))
+    return frame if hasattr(falcon, "feature_names_in_") else frame.to_numpy()

@@ -1,0 +1,1 @@
+"""Nearest reference rows: the index and its back ends."""

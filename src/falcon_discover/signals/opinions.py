@@ -1,0 +1,120 @@
+"""Second opinions: what other models, trained on the reference rows, say about a prediction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from joblib import effective_n_jobs
+
+from falcon_discover.data.table import Table, telling_columns
+from falcon_discover.data.view import TransformedView
+from falcon_discover.models.adapter import Probe
+from falcon_discover.models.crossfit import Folds
+from falcon_discover.models.fitting import fit_candidate
+from falcon_discover.models.library import OPINIONS
+from falcon_discover.runtime import progress
+from falcon_discover.runtime.types import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Opinions:
+    """Cheap, diverse models on the transformed view of the reference rows.
+
+    Examples
+    --------
+    >>> rows = np.linspace(-1, 1, 80, dtype=np.float32)[:, None]
+    >>> opinions = Opinions.fit(rows, (rows[:, 0] > 0).astype(int), seed=0)
+    >>> opinions.predict(rows[[0, -1]]).round()
+    array([[0., 0., 0.],
+           [1., 1., 1.]])
+    """
+
+    models: dict[str, Any]
+    columns: IntArray
+
+    @classmethod
+    def fit(
+        cls,
+        coordinates: npt.NDArray[np.float32],
+        labels: npt.NDArray[np.integer],
+        *,
+        seed: int,
+        n_jobs: int | None = None,
+    ) -> Opinions:
+        """Fit one model of each kind; with one class only there is nothing to have views on."""
+        columns = telling_columns(coordinates)
+        if len(np.unique(labels)) < 2 or not len(columns):
+            return cls({}, columns)
+        rows, models = coordinates[:, columns], {}
+        progress.expect(len(OPINIONS))
+        for name, candidate in OPINIONS.items():
+            progress.step(f"second opinions: {name}")
+            models[name] = fit_candidate(
+                candidate, rows, labels, seed=seed, n_jobs=effective_n_jobs(n_jobs)
+            )
+        return cls(models, columns)
+
+    def predict(self, coordinates: npt.NDArray[np.float32]) -> FloatArray:
+        """Return positive-class scores, one column per model."""
+        rows = coordinates[:, self.columns]
+        said = [
+            Probe(model, column=1).predict(rows.astype(OPINIONS[name].dtype, copy=False))
+            for name, model in self.models.items()
+        ]
+        return np.column_stack(said) if said else np.empty((len(rows), 0))
+
+
+@dataclass(frozen=True, eq=False)
+class CrossOpinions:
+    """What second opinions say of the rows they might have been fitted on.
+
+    Attributes
+    ----------
+    names : of the opinions
+    own : rows x opinions; by models that did not see the row's fold
+    apart : folds x rows x opinions; by models that saw neither that fold nor the row's own. As
+        `own` where that is all there is: in the row's own fold, and with two folds only
+    """
+
+    names: list[str]
+    own: FloatArray
+    apart: FloatArray
+
+    @classmethod
+    def fit(
+        cls,
+        table: Table,
+        labels: npt.NDArray[np.integer],
+        folds: Folds,
+        seed: int,
+        n_jobs: int | None = None,
+    ) -> CrossOpinions:
+        """Fit the opinions without each fold, and without each pair of folds."""
+        fold = np.empty(len(table), dtype=np.intp)
+        for number, (_, held_out) in enumerate(folds):
+            fold[held_out] = number
+        # Opinions of models that could not be fitted, on one class only, lean to neither side.
+        own = np.full((len(table), len(OPINIONS)), 0.5)
+        # One view of all rows, as of the reference of new rows: it knows no labels.
+        rows = TransformedView().fit(table).transform(table)
+
+        def said(others: IntArray, asked: IntArray) -> FloatArray | None:
+            opinions = Opinions.fit(rows[others], labels[others], seed=seed, n_jobs=n_jobs)
+            return opinions.predict(rows[asked]) if opinions.models else None
+
+        for others, held_out in folds:
+            views = said(others, held_out)
+            if views is not None:
+                own[held_out] = views
+        apart = np.tile(own, (len(folds), 1, 1))
+        for pair in combinations(range(len(folds)), 2) if len(folds) > 2 else ():
+            asked = np.flatnonzero(np.isin(fold, pair))
+            views = said(np.flatnonzero(~np.isin(fold, pair)), asked)
+            if views is not None:
+                for here, there in (pair, pair[::-1]):
+                    apart[here, asked[fold[asked] == there]] = views[fold[asked] == there]
+        return cls(list(OPINIONS), own, apart)

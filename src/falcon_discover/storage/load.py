@@ -1,0 +1,66 @@
+"""`load()`: a saved audit back, without unpickling anything."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+from joblib import effective_n_jobs
+
+from falcon_discover.audit.estimator import FalconDiscover
+from falcon_discover.signals.neighbours.index import LabelledIndex
+from falcon_discover.signals.reference import Reference
+from falcon_discover.storage.archive import Archive
+from falcon_discover.storage.contents import restored
+from falcon_discover.storage.frames import reading
+from falcon_discover.storage.manifest import OBJECTS
+
+
+def load(
+    source: str | Path | bytes, *, trusted: Collection[str] = (), n_jobs: int | None = None
+) -> FalconDiscover:
+    """Return the audit that `FalconDiscover.save` wrote.
+
+    Nothing is unpickled. Types that are not known to be safe are refused; so are files of a newer
+    schema, files with a part that is missing or was altered, and small files that would fill the
+    memory. Boosters are read by their libraries' own native code, which a forged file may crash:
+    load only files you trust.
+
+    Parameters
+    ----------
+    source : the file, or its bytes
+    trusted : full names of further types to accept, such as a transformer of your own in the
+        audited pipeline. Making an object of a type may run that type's code: name only what you
+        know.
+    n_jobs : threads to use from now on; None for what was set when the audit was saved
+
+    See Also
+    --------
+    FalconDiscover.save : writes the file, and has an example of both
+    """
+    archive = Archive.open(source if isinstance(source, bytes) else Path(source))
+    parameters, attributes = restored(archive, trusted)
+    with reading(archive.named(OBJECTS)):
+        falcon = FalconDiscover(**parameters)
+    for name, value in attributes.items():
+        setattr(falcon, name, value)
+    if n_jobs is not None:
+        _use_threads(falcon, n_jobs)
+    return falcon
+
+
+def _use_threads(falcon: FalconDiscover, n_jobs: int) -> None:
+    falcon.set_params(n_jobs=n_jobs)
+    models = [falcon._probe.classifier]
+    reference = falcon._reference
+    if isinstance(reference, Reference):
+        index = LabelledIndex(reference.coordinates, reference.labels, n_jobs)
+        falcon._reference = replace(reference, index=index)
+        models += list(reference.opinions.models.values()) if reference.opinions else []
+    for model in models:
+        if hasattr(model, "get_booster"):
+            # XGBoost asks the booster, not its wrapper.
+            model.get_booster().set_param({"nthread": effective_n_jobs(n_jobs)})
+        if hasattr(model, "n_jobs"):
+            model.n_jobs = n_jobs
