@@ -148,7 +148,7 @@ def main() -> None:
     for name, make in PROBLEMS.items():
         X, y = make(0)
         falcon = FalconDiscover("xgboost", random_state=0, n_jobs=1).fit(X[:ROWS], y[:ROWS])
-        known = falcon.discovery_.training.oof
+        known = falcon.examine().audit.training.oof
         later = falcon.examine(X[ROWS:], y[ROWS:])
         eligible = later.state.eligible(PAPER.tau)
         new = later.state.take(np.flatnonzero(eligible))

@@ -32,6 +32,7 @@ from falcon_discover.datasets.splits import paper_split
 from falcon_discover.models import library
 from falcon_discover.models.adapter import Probe
 from falcon_discover.models.fitting import fit_backbone
+from falcon_discover.signals.builder import STACK_ROWS, StateBuilder
 from falcon_discover.signals.mixing import neighbour_rows, stacked_mixes
 from falcon_discover.signals.neighbours.backends import (
     FaissFlat,
@@ -41,7 +42,6 @@ from falcon_discover.signals.neighbours.backends import (
     intelex,
 )
 from falcon_discover.signals.reference import Reference
-from falcon_discover.signals.state import STACK_ROWS, Measure
 from synthetic import wide_table
 
 TABLES = ("adult", "nomao", "synthetic")
@@ -95,7 +95,7 @@ class Case:
 
     def state(self, extended: bool) -> None:
         """Measure the paper's ten signals, or all."""
-        Measure().state(self.test, self.reference, extended=extended)
+        StateBuilder().build(self.test, self.reference, extended=extended)
 
     def predictions(self) -> None:
         """Predict the mixes."""

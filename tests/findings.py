@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
-from falcon_discover.audit.finding import Discovery
+from falcon_discover.audit.finding import Finding
+from falcon_discover.audit.fitted import FittedAudit
 from falcon_discover.data.table import Table
+from falcon_discover.evaluation.budget import CROSS_FITTED
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.region_set import RegionSet
@@ -20,7 +25,7 @@ RIGHT_TO_LEFT = "שלום \u202eabc"
 LONG = "x" * 10_000
 
 
-def made_up(n: int, *, tau: float = 0.9, labelled: bool = True, hostile: bool = False) -> Discovery:
+def made_up(n: int, *, tau: float = 0.9, labelled: bool = True, hostile: bool = False) -> Finding:
     """Return a finding on n new rows by gated confidence; labels follow the scores."""
     rng = np.random.default_rng(0)
     table = Table.from_input(_table(n, rng, hostile))
@@ -29,19 +34,22 @@ def made_up(n: int, *, tau: float = 0.9, labelled: bool = True, hostile: bool = 
     state = _state(p, rng)
     few = np.arange(min(n, 2_000))
     clusters = Clusters(None, (), np.arange(1), pd.DataFrame({"region": [1], "rows": [n]}))
-    return Discovery(
-        table,
-        state,
-        codes if labelled else None,
-        table.index,
-        np.array(["no", HOSTILE_LABEL if hostile else "yes"]),
-        tau,
-        "gated_confidence",
-        RegionSet((), (), clusters),
-        np.zeros(n),
-        TrainingRows(LabelledState(state.take(few), codes[few])),
-        own_rows=False,
+    audit = FittedAudit(
+        classes=np.array(["no", HOSTILE_LABEL if hostile else "yes"]),
+        tau=tau,
+        spec="gated_confidence",
+        seed=0,
+        kinds=table.kinds,
+        table=table.take(few),
+        training=TrainingRows(LabelledState(state.take(few), codes[few])),
+        regions=RegionSet((), (), clusters),
+        fitted_on=len(few),
+        source=CROSS_FITTED,
     )
+    found = Finding(audit, table, state, codes if labelled else None)
+    # There is no model that other rows could be described with.
+    vars(found)["regions"] = audit.regions
+    return found
 
 
 def _table(n: int, rng: np.random.Generator, hostile: bool) -> pd.DataFrame:
@@ -78,3 +86,13 @@ def _state(p: np.ndarray, rng: np.random.Generator) -> State:
         "log_trust_1": rng.normal(size=n),
     }
     return State(p, pd.DataFrame(signals), pd.DataFrame(evidence))
+
+
+def changed(found: Finding, **new: Any) -> Finding:
+    """Return a finding with other rows, or by an audit with other parts; its regions stay."""
+    regions = new.pop("regions", found.regions)
+    of_rows = {field.name for field in fields(Finding)}
+    parts = {name: new.pop(name) for name in set(new) - of_rows}
+    other = replace(found, audit=replace(found.audit, **parts, regions=regions), **new)
+    vars(other)["regions"] = regions
+    return other

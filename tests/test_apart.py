@@ -11,12 +11,13 @@ from falcon_discover.data.table import Table
 from falcon_discover.models.crossfit import make_folds
 from falcon_discover.rankers.blend import inner_folds
 from falcon_discover.signals.apart import Apart
+from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.opinions import CrossOpinions
 from falcon_discover.signals.reference import Reference
-from falcon_discover.signals.state import NO_FOLD, Measure, State
+from falcon_discover.signals.state import NO_FOLD, State
 
 N, FOLDS = 240, 4
-MEASURE = Measure(n_neighbors=10)
+MEASURE = StateBuilder(n_neighbors=10)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +78,7 @@ def test_no_label_of_a_fold_is_in_the_evidence_without_it(rows, fold):
 def test_rows_of_a_fit_are_scored_in_their_own_folds_and_have_nothing_apart_from_these():
     planted = datasets.make_planted(600, random_state=0)
     found = discover(planted.X, planted.y, planted.proba, random_state=0)
-    state, y = found.training.oof.state, found.training.oof.codes
+    state, y = found.audit.training.oof.state, found.audit.training.oof.codes
     fold = inner_folds(state, state.decision != y, state.eligible(0.9), 0)
     np.testing.assert_array_equal(fold, state.fold)
     assert state.apart is not None

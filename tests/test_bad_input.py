@@ -25,10 +25,10 @@ from falcon_discover.data.table import Table
 from falcon_discover.datasets import loaders
 from falcon_discover.models.fitting import ONE_THREAD_CELLS, fit_candidate
 from falcon_discover.runtime import notices
-from falcon_discover.signals import state
+from falcon_discover.signals import builder
+from falcon_discover.signals.builder import STACK_ROWS
 from falcon_discover.signals.mixing import stacked_mixes
 from falcon_discover.signals.neighbours.index import NeighbourIndex
-from falcon_discover.signals.state import STACK_ROWS
 
 quiet = pytest.mark.filterwarnings("ignore::falcon_discover.DataWarning")
 
@@ -104,7 +104,7 @@ def test_a_column_of_identifiers():
     X = pd.DataFrame({"id": [f"row {i}" for i in range(600)], "x": rng.normal(size=600)})
     with pytest.warns(DataWarning, match="column 'id' has 600 different values: the most frequent"):
         fitted = falcon().fit(X, np.tile([0, 1], 300))
-    assert fitted._reference.index.reference.shape[1] <= 258
+    assert fitted.audit_.reference.index.reference.shape[1] <= 258
 
 
 @quiet
@@ -339,12 +339,12 @@ def test_ten_million_rows_on_paper(monkeypatch):
         sizes.append(len(mixes))
         return mixes
 
-    monkeypatch.setattr(state, "stacked_mixes", counted)
+    monkeypatch.setattr(builder, "stacked_mixes", counted)
     with sklearn.config_context(working_memory=1):
         fitted.transform(rng.normal(size=(2_000, 20)))
     assert sum(sizes) == 18 * 2_000
     assert max(sizes) * 20 * 24 <= 2**20
-    measure, reference = fitted._measure, fitted._reference
+    measure, reference = fitted.audit_.builder, fitted.audit_.reference
 
     class Paper(Table):
         def __len__(self):

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from conftest import scikit_learn_checks
 from falcon_discover import FalconDiscover, datasets, load
-from falcon_discover.audit.finding import Discovery
+from falcon_discover.audit.finding import Finding
 from falcon_discover.calibration import CalibratedModel
 from falcon_discover.exceptions import InputError
 
@@ -106,6 +106,6 @@ def test_a_report_takes_the_same_options_from_the_audit_and_from_a_finding(falco
             if parameter.kind is Parameter.KEYWORD_ONLY and name != "how"
         }
 
-    assert options(FalconDiscover.report) == options(Discovery.report)
+    assert options(FalconDiscover.report) == options(Finding.report)
     with pytest.raises(TypeError, match="unexpected keyword argument 'how'"):
         falcon.report(tmp_path / "r", how={"model": "mine"})

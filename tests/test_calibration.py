@@ -71,7 +71,7 @@ def test_every_method_gives_probabilities(falcon, planted, method, weighted):
 
 
 def test_weighted_platt_is_a_weighted_logistic_regression(falcon):
-    rows = falcon.discovery_.training.oof
+    rows = falcon.examine().audit.training.oof
     weights = training_weights(calibration_weights(rows.state, rows.events(0.9)))
     by_hand = LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-10)
     odds = clipped_logit(rows.state.p)[:, None]
@@ -82,7 +82,7 @@ def test_weighted_platt_is_a_weighted_logistic_regression(falcon):
 
 def test_weights_of_the_estimator_are_those_of_its_rows(falcon, planted):
     own = falcon.calibration_weights()
-    rows = falcon.discovery_.training.oof
+    rows = falcon.examine().audit.training.oof
     np.testing.assert_array_equal(own, calibration_weights(rows.state, rows.events(0.9)))
     new = falcon.calibration_weights(planted.X[NEW], planted.y[NEW])
     events = metrics.false_confidence(planted.y[NEW], planted.proba[NEW], 0.9)

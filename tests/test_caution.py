@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from falcon_discover import FalconDiscover, metrics
-from falcon_discover.evaluation.curves import Curves
+from falcon_discover.audit.curves import Curves
 from falcon_discover.exceptions import InputError
 from falcon_discover.report import About, Report, markdown
 from findings import made_up
@@ -62,7 +62,7 @@ def test_no_caution_is_the_default(falcon):
     model = falcon.calibrated()
     assert model.caution == 0
     assert model.calibrator_.caution_ == 0.0
-    assert falcon.discovery_.calibrator("discrepancy").caution_ == 0.0
+    assert falcon.examine().calibrator("discrepancy").caution_ == 0.0
 
 
 @pytest.mark.parametrize("figure", [metrics.nll, metrics.brier])

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from falcon_discover import InputError, __version__, datasets
+from falcon_discover import FalconDiscover, InputError, __version__, datasets
 from falcon_discover import cli as command_line
 from falcon_discover.cli import app, request
 from falcon_discover.cli.common import BUG, echo
@@ -21,7 +21,6 @@ from falcon_discover.data.files import write_results
 from falcon_discover.report import write
 from falcon_discover.report.format import identifier, text
 from falcon_discover.runtime import notices, progress
-from falcon_discover.storage import Savable
 
 N = 240
 PROBA = ("--target", "outcome", "--proba", "score")
@@ -151,7 +150,7 @@ def test_where_saving_fails_the_report_that_is_there_is_named(
         raise failure
 
     monkeypatch.setattr(request, "run", lambda *args, **kwargs: finished)
-    monkeypatch.setattr(Savable, "save", fails)
+    monkeypatch.setattr(FalconDiscover, "save", fails)
     out = tmp_path / "out"
     result = run("audit", table, *TRAINED, "--out", out, "--save", tmp_path / "a", code=code)
     assert result.stderr.startswith(first)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from falcon_discover import InputError, datasets, discover, metrics
+from falcon_discover.audit.curves import Curves
 from falcon_discover.evaluation.curves import (
-    Curves,
     capture_curve,
     missed_curve,
     random_band,
@@ -96,7 +96,8 @@ def test_recalibration_mends_scores_that_are_too_sure():
     sure = replace(found.state, p=1 / (1 + np.exp(-4 * odds)))
     rows = LabelledState(sure, found.codes)
     for own in (True, False):
-        shaken = replace(found, state=sure, training=TrainingRows(rows), own_rows=own)
+        audit = replace(found.audit, training=TrainingRows(rows))
+        shaken = replace(found, audit=audit, state=sure, is_fit_rows=own)
         table = Curves(shaken).recalibration().table.set_index("method")
         assert (table.loc[["platt", "discrepancy"], "nll"] < 0.7 * table.loc["before", "nll"]).all()
         errors = table["confident_errors"]

@@ -18,11 +18,13 @@ from typer.testing import CliRunner
 
 from falcon_discover import FalconDiscover, InputError, datasets, load
 from falcon_discover.cli import app
+from falcon_discover.models.adapter import Probe
 from falcon_discover.rankers import RANKERS
 from falcon_discover.scoring import cluster, rows
 from falcon_discover.scoring.plan import Part, Plan, Source
 from falcon_discover.scoring.run import local, score_files
 from falcon_discover.scoring.scorer import score_part, score_table
+from falcon_discover.signals.neighbours.index import LabelledIndex
 
 NUMBERS = ["signal_a", "signal_b", "load", "height"]
 TRAIN = datasets.make_planted(400, random_state=0)
@@ -130,15 +132,26 @@ def test_measuring_only_eligible_rows_of_a_linear_model_changes_the_last_digits_
 
 def test_rows_below_the_threshold_are_not_measured(place, monkeypatch):
     falcon = load(place / "audit.falcon")
-    measured = []
-    measure = type(falcon._measure).state
+    measured, asked = [], []
+    search, ask = LabelledIndex.query, Probe.predict
     monkeypatch.setattr(
-        type(falcon._measure),
-        "state",
-        lambda self, table, *rest: measured.append(len(table)) or measure(self, table, *rest),
+        LabelledIndex,
+        "query",
+        lambda self, rows, *rest, **how: (
+            measured.append(len(rows)) or search(self, rows, *rest, **how)
+        ),
+    )
+    monkeypatch.setattr(
+        Probe,
+        "predict",
+        lambda self, rows, *, what="", **how: (
+            asked.append(0 if what else len(rows)) or ask(self, rows, what=what, **how)
+        ),
     )
     found = score_table(falcon, NEW)
     assert measured == [(found["confidence"] >= 0.8).sum()]
+    # The model is asked once for each row, beside the mixes.
+    assert sum(asked) == len(NEW)
     unsure = NEW[(found["confidence"] < 0.8).to_numpy()]
     assert (score_table(falcon, unsure)["suspicion"] == 0).all()
 

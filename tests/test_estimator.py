@@ -268,7 +268,7 @@ def test_fit_transform_is_out_of_fold(output):
     falcon.set_output(transform=output)
     signals = falcon.fit_transform(X, y)
     assert isinstance(signals, pl.DataFrame if output == "polars" else pd.DataFrame)
-    np.testing.assert_array_equal(signals, falcon.discovery_.frame())
+    np.testing.assert_array_equal(signals, falcon.examine().frame())
     # A row that finds itself agrees with its own label.
     seen = falcon.transform(X)
     assert signals["label_agreement"].mean() < seen["label_agreement"].mean()
@@ -280,7 +280,7 @@ def test_a_pipeline_learns_from_out_of_fold_signals():
     new, _ = awkward_table(30, seed=1)
     falcon = FalconDiscover("logistic_regression", ranker="s_disc", random_state=0)
     chain = make_pipeline(falcon, StandardScaler(), LogisticRegression()).fit(X, y)
-    apart = make_pipeline(StandardScaler(), LogisticRegression()).fit(falcon.discovery_.frame(), y)
+    apart = make_pipeline(StandardScaler(), LogisticRegression()).fit(falcon.examine().frame(), y)
     np.testing.assert_array_equal(
         chain.predict_proba(new), apart.predict_proba(falcon.transform(new))
     )

@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from falcon_discover import Discovery, FalconDiscover, InputError, discover, load
+from falcon_discover import FalconDiscover, Finding, InputError, discover, load
 from falcon_discover.calibration.model import METHODS
 from falcon_discover.metrics import review_size
 from falcon_discover.plots.accessor import FIGURES
@@ -82,7 +82,7 @@ def fitted(world: str, kind: str) -> FalconDiscover:
 
 
 @functools.cache
-def audit(world: str, kind: str, folder: Any) -> FalconDiscover | Discovery:
+def audit(world: str, kind: str, folder: Any) -> FalconDiscover | Finding:
     if kind == "predictions":
         rows = rows_of(world, seed=0)
         return discover(rows.X, rows.y, rows.p, tau=TAU, cv=3, n_neighbors=5, random_state=0)
@@ -95,8 +95,8 @@ def audit(world: str, kind: str, folder: Any) -> FalconDiscover | Discovery:
     return fitted(world, kind)
 
 
-def finding_of(asked: FalconDiscover | Discovery, world: str, which: str) -> Discovery:
-    if isinstance(asked, Discovery):
+def finding_of(asked: FalconDiscover | Finding, world: str, which: str) -> Finding:
+    if isinstance(asked, Finding):
         return asked
     new = rows_of(world, seed=1, n=60)
     if which == "fit":
@@ -104,7 +104,7 @@ def finding_of(asked: FalconDiscover | Discovery, world: str, which: str) -> Dis
     return asked.examine(new.X, new.y if which == "labelled" else None)
 
 
-def right_review(found: Discovery, list_: pd.DataFrame, budget: float) -> None:
+def right_review(found: Finding, list_: pd.DataFrame, budget: float) -> None:
     assert len(list_) == review_size(len(found.state), budget)
     assert list_["row"].is_unique
     assert list_["suspicion"].is_monotonic_decreasing
@@ -113,7 +113,7 @@ def right_review(found: Discovery, list_: pd.DataFrame, budget: float) -> None:
     assert list_["reason"].str.len().min() > 0
 
 
-def events_of(found: Discovery) -> np.ndarray:
+def events_of(found: Finding) -> np.ndarray:
     """Confident errors, counted by hand."""
     assert found.codes is not None
     return ((found.state.p >= 0.5) != found.codes) & (
@@ -121,7 +121,7 @@ def events_of(found: Discovery) -> np.ndarray:
     )
 
 
-def right_evaluation(found: Discovery, evaluation: Any) -> None:
+def right_evaluation(found: Finding, evaluation: Any) -> None:
     own = evaluation.captures.query("tau == @TAU")
     assert (own["events"] == events_of(found).sum()).all()
     assert (own["captured"] <= own["events"]).all()
@@ -132,60 +132,60 @@ def right_evaluation(found: Discovery, evaluation: Any) -> None:
     assert repr(evaluation.sides) in repr(evaluation)
 
 
-def right_missed(found: Discovery, bound: Any) -> None:
+def right_missed(found: Finding, bound: Any) -> None:
     assert bound.missed <= events_of(found).sum()
     assert bound.rate <= bound.upper <= 1
 
 
-def right_batch(found: Discovery, bound: Any) -> None:
+def right_batch(found: Finding, bound: Any) -> None:
     assert bound.missed <= events_of(found).sum()
     assert 0 <= bound.batch_missed <= bound.batch_unreviewed == 45
 
 
-def right_content(found: Discovery, content: Any) -> None:
+def right_content(found: Finding, content: Any) -> None:
     one_number_per_row(found, content.ties)
     # All rows differ.
     assert content.twins == 0
     assert content.distinct == len(found.state)
 
 
-def right_budget(found: Discovery, budget: Any) -> None:
+def right_budget(found: Finding, budget: Any) -> None:
     assert 0 <= budget.budget <= 1
     if not events_of(found).any() and not budget.all_eligible:
         assert budget.tested["missed"].eq(0).all()
 
 
-def right_report(found: Discovery, page: Any) -> None:
+def right_report(found: Finding, page: Any) -> None:
     text = page.read_text(encoding="utf-8")
     assert text.startswith("<!doctype html>")
     assert "nan" not in (page.parent / "report.md").read_text(encoding="utf-8").split()
 
 
-def one_number_per_row(found: Discovery, values: Any) -> None:
+def one_number_per_row(found: Finding, values: Any) -> None:
     assert len(values) == len(found.state)
     assert np.isfinite(values).all()
 
 
-def one_signal_row_per_row(found: Discovery, frame: pd.DataFrame) -> None:
+def one_signal_row_per_row(found: Finding, frame: pd.DataFrame) -> None:
     assert frame.shape == (len(found.state), len(SIGNALS))
     confidence = np.maximum(found.state.p, 1 - found.state.p)
     np.testing.assert_array_equal(frame["confidence"], confidence)
 
 
-def right_interval(found: Discovery, ends: Any) -> None:
+def right_interval(found: Finding, ends: Any) -> None:
     if ends is not None:
         low, high = ends
         one_number_per_row(found, low)
         assert ((low <= found.risk()) & (found.risk() <= high)).all()
 
 
-def right_risk(found: Discovery, risk: Any) -> None:
+def right_risk(found: Finding, risk: Any) -> None:
     if risk is not None:
         one_number_per_row(found, risk)
         assert ((risk >= 0) & (risk <= 1)).all()
 
 
-def right_words(found: Discovery, words: str) -> None:
+def right_words(found: Finding, words: str) -> None:
     assert len(words) > 20
 
 
@@ -194,7 +194,7 @@ def right_alerts(alerts: tuple[str, ...]) -> None:
     assert alerts == ()
 
 
-def right_notice(found: Discovery, notice: str) -> None:
+def right_notice(found: Finding, notice: str) -> None:
     # Both classes are called confidently here, or neither is.
     assert notice == ""
 
@@ -204,42 +204,58 @@ def right_axes(axes: Any) -> None:
     assert axes.get_xlabel() or axes.get_ylabel()
 
 
-def right_regions(found: Discovery, frame: pd.DataFrame) -> None:
+def right_regions(found: Finding, frame: pd.DataFrame) -> None:
     assert len(frame) == len(found.regions.rules) + len(found.regions.foreseen)
 
 
-def right_confirmed(found: Discovery, rules: Any) -> None:
+def right_confirmed(found: Finding, rules: Any) -> None:
     assert all(rule.confirmed for rule in rules)
 
 
-def right_listed(found: Discovery, rules: list[Any]) -> None:
+def right_listed(found: Finding, rules: list[Any]) -> None:
     assert tuple(rules) == found.regions.rules
     assert len(found.regions) == len(rules)
 
 
-def right_clusters(found: Discovery, frame: pd.DataFrame) -> None:
+def right_clusters(found: Finding, frame: pd.DataFrame) -> None:
     # They describe the rows of the fit, all of them, until labelled rows take their place.
     assert frame["rows"].sum() in (0, FIT_ROWS, len(found.state))
 
 
-def right_calibrator(found: Discovery, calibrator: Any) -> None:
+def right_calibrator(found: Finding, calibrator: Any) -> None:
     assert callable(calibrator.predict)
 
 
-def right_compared(found: Discovery, names: Any) -> None:
+def right_compared(found: Finding, names: Any) -> None:
     assert "gated_confidence" in names
 
 
-def right_conflict(found: Discovery, conflict: Any) -> None:
+def right_conflict(found: Finding, conflict: Any) -> None:
     assert conflict.regime in ("strong", "mixed", "boundary")
 
 
-def right_contributions(found: Discovery, contributions: Any) -> None:
+def right_contributions(found: Finding, contributions: Any) -> None:
     assert len(repr(contributions)) > 20
 
 
+def right_events(found: Finding, events: Any) -> None:
+    np.testing.assert_array_equal(events, events_of(found))
+
+
+def right_classes(classes: Any) -> None:
+    assert len(set(classes)) == 2
+
+
+def right_tau(tau: float) -> None:
+    assert tau == TAU
+
+
+def right_finding(found: Finding, same: Finding) -> None:
+    assert same is found
+
+
 # By name: the call, and what must hold of its answer.
-Check = tuple[Callable[[Any, Any], Any], Callable[[Discovery, Any], None]]
+Check = tuple[Callable[[Any, Any], Any], Callable[[Finding, Any], None]]
 OF_A_FINDING: dict[str, Check] = {
     "frame": (lambda f, _: f.frame(), one_signal_row_per_row),
     "suspicion": (lambda f, _: f.suspicion(), one_number_per_row),
@@ -283,6 +299,12 @@ OF_A_FINDING: dict[str, Check] = {
     "alerts": (lambda f, _: f.alerts, lambda f, alerts: right_alerts(alerts)),
     "one_sided": (lambda f, _: f.one_sided, right_notice),
     "clusters": (lambda f, _: f.regions.clusters.frame(), right_clusters),
+    "events": (lambda f, _: f.events, right_events),
+    "labels": (lambda f, _: f.labels, one_number_per_row),
+    "index": (lambda f, _: f.index, one_number_per_row),
+    "classes": (lambda f, _: f.classes, lambda f, classes: right_classes(classes)),
+    "tau": (lambda f, _: f.tau, lambda f, tau: right_tau(tau)),
+    "warned": (lambda f, _: f.warned(), right_finding),
 }
 NEED_LABELS = {
     "evaluate",
@@ -292,6 +314,8 @@ NEED_LABELS = {
     "missed_bound of a batch",
     "missed_bound of all",
     "content",
+    "events",
+    "labels",
     "conflict",
     "calibration_weights",
     *(f"plot {n}" for n in ("capture", "guarantee", "reliability", "conflict", "signals")),
@@ -318,13 +342,13 @@ def may_refuse(name: str, world: str, kind: str, which: str) -> bool:
         return True
     if kind == "predictions" and name in NEED_A_MODEL:
         return True
-    if kind == "loaded none" and (which == "fit" or name in NEED_REFERENCE_ROWS):
+    if kind == "loaded none" and name in NEED_REFERENCE_ROWS:
         return True
     # Without an event there is nothing to map, to weigh or to compare.
     return world != "events" and name.startswith(("plot", "conflict", "calibrator", "contrib"))
 
 
-def asked_of(name: str, subject: Any, found: Discovery, check: Check, folder: Any) -> bool:
+def asked_of(name: str, subject: Any, found: Finding, check: Check, folder: Any) -> bool:
     """Return whether there was an answer; anything but an answer or an `InputError` fails."""
     call, right = check
     try:
@@ -356,6 +380,10 @@ def folder(tmp_path_factory):
 def test_every_method_of_a_finding(world, kind, which, folder, tmp_path):
     if kind == "predictions" and which != "fit":
         pytest.skip("predictions without a model: there is nothing to score new rows with")
+    if kind == "loaded none" and which == "fit":
+        with pytest.raises(InputError, match="left out when this audit was saved"):
+            finding_of(audit(world, kind, folder), world, which)
+        return
     found = finding_of(audit(world, kind, folder), world, which)
     for name, check in OF_A_FINDING.items():
         if name in OF_THE_FIT and which != "fit":
@@ -388,6 +416,8 @@ OF_A_FALCON: dict[str, Callable[[FalconDiscover, Rows, Any], Any]] = {
     "plot": lambda f, new, _: repr(f.plot),
     "get_feature_names_out": lambda f, new, _: f.get_feature_names_out(),
     "neighbour_recall_": lambda f, new, _: f.neighbour_recall_,
+    "ranker_": lambda f, new, _: f.ranker_.score(f.examine(new.X).state),
+    "new_rows": lambda f, new, _: f.new_rows(new.X),
 }
 
 
@@ -414,9 +444,8 @@ def public(cls: type) -> set[str]:
 
 def test_no_public_method_is_forgotten():
     scikit_learn = public(type("Plain", (ClassifierMixin, TransformerMixin, BaseEstimator), {}))
-    known = {*OF_A_FALCON, "fit", "set_fit_request"}
+    known = {*OF_A_FALCON, "fit", "set_fit_request", "with_audit", "discovery_"}
     assert public(FalconDiscover) - scikit_learn - known == set()
     walked = {name.split()[0] for name in OF_A_FINDING}
-    fields = set(Discovery.__dataclass_fields__)
-    made_by = {"of_training_rows", "of_new_rows"}
-    assert public(Discovery) - walked - fields - made_by == set()
+    fields = set(Finding.__dataclass_fields__)
+    assert public(Finding) - walked - fields == set()

@@ -65,7 +65,7 @@ def made_up(n: int, seed: int, *, informative: bool = True) -> tuple[State, np.n
 
 def test_every_extended_signal_is_measured_and_has_a_sentence(falcon, found):
     known = {"neighbours", "nearest_distance"}
-    for discovery in (falcon.discovery_, found):
+    for discovery in (falcon.examine(), found):
         assert set(discovery.state.evidence.columns) - known == set(MEANING)
         assert np.isfinite(discovery.state.evidence.to_numpy()).all()
     assert all(len(sentence) > 20 for sentence in MEANING.values())
@@ -76,10 +76,10 @@ def test_the_papers_ten_do_not_depend_on_what_goes_beyond_them(falcon, planted, 
     plain.fit(numbers[:4_000], planted.y[:4_000])
     new = numbers[4_000:4_200]
     pd.testing.assert_frame_equal(plain.transform(new), falcon.transform(new))
-    pd.testing.assert_frame_equal(plain.discovery_.frame(), falcon.discovery_.frame())
+    pd.testing.assert_frame_equal(plain.examine().frame(), falcon.examine().frame())
     # Second opinions are trained only for a ranker that asks for them.
-    assert plain._reference.opinions is None
-    assert not any(name.startswith("opinion") for name in plain.discovery_.state.evidence)
+    assert plain.audit_.reference.opinions is None
+    assert not any(name.startswith("opinion") for name in plain.examine().state.evidence)
 
 
 @pytest.mark.parametrize("width", [3, 20])
@@ -357,10 +357,10 @@ def test_contributions_name_what_helps(earned):
 
 
 def test_the_intervals_of_all_families_hold_together(falcon, earned):
-    found = falcon.discovery_
-    state, wrong = found.training.oof.state, found.training.oof.errors()
+    found = falcon.examine()
+    state, wrong = found.audit.training.oof.state, found.audit.training.oof.errors()
     eligible = state.eligible(TAU)
-    ranker = found.training.ranker("auto", TAU)
+    ranker = found.audit.training.ranker("auto", TAU)
     less = GatedRisk(leave_out=("support",), random_state=ranker.random_state)
     without = less.fit(state, wrong, TAU).held_out_risk_[eligible]
     whole = ranker.held_out_risk_[eligible]
@@ -373,15 +373,14 @@ def test_the_intervals_of_all_families_hold_together(falcon, earned):
 
 def test_contributions_say_that_nothing_helps_where_nothing_does(falcon):
     """Errors dealt out at random among eligible rows: no signal can tell them apart."""
-    rows = falcon.discovery_.training
+    rows = falcon.examine().audit.training
     state, codes = rows.oof.state, rows.oof.codes.copy()
     eligible = np.flatnonzero(state.eligible(TAU))
     wrong = (state.decision != codes)[eligible]
     dealt = np.random.default_rng(0).permutation(wrong)
     codes[eligible] = np.where(dealt, ~state.decision[eligible], state.decision[eligible])
     shuffled = TrainingRows(LabelledState(state, codes))
-    found = replace(falcon.discovery_, training=shuffled, codes=codes)
-    earned = found.contributions()
+    earned = replace(falcon.audit_, training=shuffled).contributions()
     assert earned.gain[1] <= 0
     assert "Nothing can be shown to help" in str(earned)
 

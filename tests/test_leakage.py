@@ -19,8 +19,8 @@ from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
 from falcon_discover.models.adapter import probe
 from falcon_discover.models.crossfit import make_folds
+from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.reference import Reference
-from falcon_discover.signals.state import Measure
 
 N = 400
 
@@ -77,8 +77,8 @@ def cross_fitted(X, y, **leak):
         p[held_out] = model.score(table.take(held_out))
     if leak.get("itself"):
         folds = [(everywhere, held_out) for _, held_out in folds]
-    measure = Measure(n_neighbors=1 if leak.get("itself") else 25)
-    return measure.cross_fitted_state(
+    builder = StateBuilder(n_neighbors=1 if leak.get("itself") else 25)
+    return builder.cross_fitted_state(
         table, targets, p, np.tile(p, (5, 1)), folds, probes, own_view=False
     )
 
@@ -86,7 +86,7 @@ def cross_fitted(X, y, **leak):
 def test_the_state_of_training_rows_knows_nothing_about_their_labels(noise):
     X, y = noise
     falcon = FalconDiscover(Memory(), random_state=0).fit(X, y)
-    assert not knows_labels(falcon.discovery_.state, y)
+    assert not knows_labels(falcon.examine().state, y)
 
 
 def test_the_parts_put_together_honestly_pass_the_same_check(noise):
@@ -106,11 +106,11 @@ def test_neighbours_are_judged_by_models_that_never_saw_the_row(noise):
     """
     X, y = noise
     falcon = FalconDiscover(KNeighborsClassifier(5), random_state=0).fit(X, y)
-    assert not knows_labels(falcon.discovery_.state, y)
-    leaky = falcon.discovery_.state
+    assert not knows_labels(falcon.examine().state, y)
+    leaky = falcon.examine().state
     folds = make_folds(5, Labels.from_input(y), seed=0)
     probes = [probe(KNeighborsClassifier(5).fit(X[rows], y[rows]), 1) for rows, _ in folds]
-    leaky = Measure().cross_fitted_state(
+    leaky = StateBuilder().cross_fitted_state(
         Table.from_input(X),
         y.astype(np.int8),
         leaky.p,
@@ -126,7 +126,7 @@ def test_a_row_of_one_fold_is_compared_with_the_other_folds_only(noise):
     X, y = noise
     falcon = FalconDiscover(Memory(), random_state=0).fit(X, y)
     # Its own copy would be at distance 0.
-    assert (falcon.discovery_.state.evidence["nearest_distance"] > 1e-6).all()
+    assert (falcon.examine().state.evidence["nearest_distance"] > 1e-6).all()
 
 
 def test_test_labels_change_no_score_and_no_list(noise):
@@ -143,7 +143,7 @@ def test_test_labels_change_no_score_and_no_list(noise):
 def test_learned_scores_of_training_rows_come_from_other_folds(noise):
     X, y = noise
     falcon = FalconDiscover(Memory(), ranker="learned_oof", tau=0.6, random_state=0).fit(X, y)
-    rows = falcon.discovery_.training
+    rows = falcon.examine().audit.training
     own_fold = rows.oof.state.fold == 0
     scores = falcon.score_samples()
     # Other labels in fold 0 change the rankers of the other folds, not those of fold 0 itself.
@@ -157,7 +157,7 @@ def test_frozen_audit_rows_are_not_their_own_neighbours(noise):
     X, y = noise
     table, labels = Table.from_input(X), Labels.from_input(y)
     p = np.full(N, 0.95)
-    honest = Measure(n_neighbors=1).cross_fitted_state(
+    honest = StateBuilder(n_neighbors=1).cross_fitted_state(
         table,
         labels.codes,
         p,
@@ -168,4 +168,4 @@ def test_frozen_audit_rows_are_not_their_own_neighbours(noise):
     )
     assert not knows_labels(honest, y)
     reference = Reference.build(table, labels.codes, p, None, own_view=False)
-    assert knows_labels(Measure(n_neighbors=1).state(table, reference, p), y)
+    assert knows_labels(StateBuilder(n_neighbors=1).build(table, reference, p), y)

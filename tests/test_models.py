@@ -285,11 +285,10 @@ def test_signals_do_not_depend_on_the_type_that_numbers_come_in(name):
         falcon.fit(X[:110], y[:110])
         signals.append(falcon.transform(X[110:]).reset_index(drop=True))
         if "decimal" in name:
-            reference = falcon._reference
+            reference = falcon.audit_.reference
             layout, data = frames.rows_stored(reference.encoded)
-            falcon._reference = replace(
-                reference, encoded=frames.rows_restored(layout, data, 10**9, "encoded", 110)
-            )
+            encoded = frames.rows_restored(layout, data, 10**9, "encoded", 110)
+            falcon.audit_ = replace(falcon.audit_, reference=replace(reference, encoded=encoded))
             signals.append(falcon.transform(X[110:]).reset_index(drop=True))
     for other in signals[1:]:
         pd.testing.assert_frame_equal(other, signals[0], check_exact=True)
@@ -394,7 +393,7 @@ def test_decisions_at_another_threshold_are_counted(rows, frozen, in_pipeline):
     falcon = FalconDiscover(model, **FAST)
     with pytest.warns(DataWarning, match="own predict differs from 'p >= 0.5'") as told:
         falcon.fit(X, labels)
-    p = falcon.discovery_.state.p
+    p = falcon.examine().state.p
     between = int(((p >= 0.5) & (p < 0.8)).sum())
     assert f"in {between} of 160 rows: the audit speaks of decisions at 0.5" in str(told[0].message)
     new = X[:40] + 0.05

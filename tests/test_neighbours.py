@@ -11,10 +11,10 @@ import oracle
 from conftest import awkward_table
 from falcon_discover import FalconDiscover, InputError, load
 from falcon_discover.data.table import Table
+from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.neighbours import backends
 from falcon_discover.signals.neighbours.index import LabelledIndex, NeighbourIndex
 from falcon_discover.signals.reference import Reference
-from falcon_discover.signals.state import Measure
 
 needs_faiss = pytest.mark.skipif(backends.faiss is None, reason="faiss is not installed")
 
@@ -158,15 +158,15 @@ def test_neighbours_that_are_handed_in_replace_the_search():
     reference = Reference.build(table.take(slice(100)), labels[:100], np.full(100, 0.5), None)
     rows, p = table.take(slice(100, 150)), np.linspace(0, 1, 50)
     near = reference.index.query(reference.view.transform(rows), 25, by_class=True)
-    searched = Measure().state(rows, reference, p)
-    handed = Measure().state(rows, reference, p, neighbours=near)
+    searched = StateBuilder().build(rows, reference, p)
+    handed = StateBuilder().build(rows, reference, p, neighbours=near)
     assert searched.signals.equals(handed.signals)
     assert searched.evidence.equals(handed.evidence)
     with pytest.raises(InputError, match="25 are needed"):
-        Measure().state(rows, reference, p, neighbours=near[:10])
+        StateBuilder().build(rows, reference, p, neighbours=near[:10])
     plain = reference.index.query(reference.view.transform(rows), 25)
     with pytest.raises(InputError, match="by_class"):
-        Measure().state(rows, reference, p, neighbours=plain)
+        StateBuilder().build(rows, reference, p, neighbours=plain)
 
 
 @needs_faiss

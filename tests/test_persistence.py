@@ -167,7 +167,7 @@ def test_settings_and_learned_attributes_come_back(audit, tmp_path):
     assert str(again.regions_) == str(audit.regions_)
     # A ranker for another threshold is learned anew, from the same rows.
     assert np.array_equal(
-        again.discovery_.score("learned_both", 0.8), audit.discovery_.score("learned_both", 0.8)
+        again.examine().score("learned_both", 0.8), audit.examine().score("learned_both", 0.8)
     )
     same(audit, again, NEW.X[MIXED], NEW.y)
 
@@ -194,7 +194,7 @@ def test_regions_in_words_and_calibrators_come_back(tmp_path):
     pd.testing.assert_frame_equal(again.regions_.frame(), falcon.regions_.frame())
     pd.testing.assert_frame_equal(again.review(), falcon.review(), check_exact=True)
     pd.testing.assert_frame_equal(
-        again.discovery_.table.frame, falcon.discovery_.table.frame, check_exact=True
+        again.examine().table.frame, falcon.examine().table.frame, check_exact=True
     )
     new = X[:50].assign(height=X["height"][:50] + 0.01)
     for method in ("platt", "discrepancy"):
@@ -206,7 +206,7 @@ def test_row_labels_of_the_fit_come_back(tmp_path):
     X = TRAIN.X[NUMBERS].fillna(0).set_axis([f"case {i}" for i in range(300)])
     falcon = FalconDiscover(numeric_pipeline(), cv=2, random_state=0).fit(X, TRAIN.y)
     again = saved(falcon, tmp_path)
-    assert list(again.discovery_.frame().index[:2]) == ["case 0", "case 1"]
+    assert list(again.examine().frame().index[:2]) == ["case 0", "case 1"]
 
 
 def test_a_sample_keeps_the_share_of_each_class_and_scores_the_same_rows(
@@ -219,7 +219,7 @@ def test_a_sample_keeps_the_share_of_each_class_and_scores_the_same_rows(
         "kept": "sample", "rows": 60, "validation_rows": 60, "of": 300, "encoded": None,
         "recall": 1.0,
     }  # fmt: skip
-    assert abs(again.discovery_.codes.mean() - TRAIN.y.mean()) < 0.02
+    assert abs(again.examine().codes.mean() - TRAIN.y.mean()) < 0.02
     # New rows are compared with fewer rows; the model and the ranker are the same.
     X = NEW.X[MIXED]
     assert np.array_equal(again.predict_proba(X), audit.predict_proba(X))
@@ -227,8 +227,8 @@ def test_a_sample_keeps_the_share_of_each_class_and_scores_the_same_rows(
     eligible = audit.examine(X).state.eligible(audit.tau)
     assert (again.score_samples(X)[~eligible] == 0).all()
     # Rows of the fit keep the scores they had.
-    before = pd.Series(audit.score_samples(), audit.discovery_.index)
-    after = pd.Series(again.score_samples(), again.discovery_.index)
+    before = pd.Series(audit.score_samples(), audit.examine().index)
+    after = pd.Series(again.score_samples(), again.examine().index)
     assert after.equals(before[after.index])
     # Saved again, it is still a sample.
     again.save(tmp_path / "second.falcon")

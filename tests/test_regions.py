@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from falcon_discover import datasets
-from falcon_discover.audit.finding import _rules
+from falcon_discover.audit.curves import Curves
+from falcon_discover.audit.finding import Finding
 from falcon_discover.data.table import Table
-from falcon_discover.evaluation.curves import Curves
 from falcon_discover.evaluation.results import records
 from falcon_discover.metrics import false_confidence
 from falcon_discover.metrics.intervals import share_interval
@@ -22,12 +22,13 @@ from falcon_discover.regions.claims import excess_claim, frequency_claim
 from falcon_discover.regions.conditions import IsMissing, OneOf, Range, in_words, short_names
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.regions.rules import Figures, Rule
+from falcon_discover.regions.search import find_regions
 from falcon_discover.report import About, Report, html, markdown
 from falcon_discover.report.build import _regions
 from falcon_discover.report.sections import regions_section
 from falcon_discover.report.write import write_folder
 from falcon_discover.signals.state import State
-from findings import made_up
+from findings import changed, made_up
 from test_report import Page, markdown_tables
 
 START = "average_outstanding_balance_across_all_"
@@ -51,7 +52,7 @@ def alike():
         since=pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, 600), "D"),
     )
     table.loc[::7, "income"] = np.nan
-    found = replace(found, table=Table.from_input(table))
+    found = changed(found, table=Table.from_input(table))
     day = pd.Timestamp("2024-03-01").timestamp()
     rules = (
         rule_of(Range(CURRENT, 9.0, None)),
@@ -64,7 +65,7 @@ def alike():
     regions = RegionSet(rules, frequent, found.regions.clusters)
     events = false_confidence(found.codes, found.state.p, found.tau)
     state, frame = found.state, found.table.frame
-    return replace(
+    return changed(
         found, regions=regions.described(regions.clusters, frame, state, found.tau, events)
     )
 
@@ -206,25 +207,21 @@ def planted_finding(shape, seed, density=0.5):
     planted = datasets.make_planted(2_000, shape=shape, error_density=density, random_state=seed)
     table = Table.from_input(planted.X)
     rows = LabelledState(State.from_scores(planted.proba), planted.y.astype(np.int8))
-    found = replace(
-        made_up(50), table=table, state=rows.state, codes=rows.codes, own_rows=True,
-        training=TrainingRows(rows), tau=0.9,
+    rules = find_regions(
+        table.frame, table.kinds, rows.state.confidence, rows.events(0.9),
+        n_fit=len(table), tau=0.9, seed=seed,
     )  # fmt: skip
-    rules, foreseen = _rules(table, found.training, None, 0.9, seed)
-    own = replace(found, regions=RegionSet(rules, foreseen, found.regions.clusters))
+    found = made_up(50)
+    regions = RegionSet(*rules, found.regions.clusters)
+    audit = replace(found.audit, training=TrainingRows(rows), regions=regions)
+    own = Finding(audit, table, rows.state, rows.codes, is_fit_rows=True)
     other = "none" if seed % 2 else shape
     drawn = datasets.make_planted(600, shape=other, random_state=seed + 50)
     later, state = Table.from_input(drawn.X, table.kinds), State.from_scores(drawn.proba)
     events = false_confidence(drawn.y, drawn.proba, 0.9)
     regions = own.regions.described(own.regions.clusters, later.frame, state, 0.9, events)
-    new = replace(
-        own,
-        table=later,
-        state=state,
-        codes=drawn.y.astype(np.int8),
-        regions=regions,
-        own_rows=False,
-    )
+    new = Finding(audit, later, state, drawn.y.astype(np.int8))
+    vars(new)["regions"] = regions
     return own, new
 
 
@@ -339,7 +336,7 @@ def test_without_a_confirmed_region_the_first_sentence_leaves_room_for_the_figur
 
 def test_a_region_is_shown_for_rows_without_labels_too(alike):
     regions = RegionSet(alike.regions.rules[:1], (), alike.regions.clusters)
-    found = replace(alike, codes=None, regions=regions)
+    found = changed(alike, codes=None, regions=regions)
     section = regions_section(Report.of(found, About()).summary)
     assert [bar.words for bar in section.bars] == [f"{CURRENT} >= 9"]
     assert "rows it was not found on" in section.lead[0]

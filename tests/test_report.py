@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import re
 import time
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from falcon_discover.report.feedback import feedback
 from falcon_discover.report.format import count, interval, share
 from falcon_discover.report.render import sections
 from falcon_discover.report.rows import MAX_ROWS
-from findings import FORMULA, HOSTILE_LABEL, HOSTILE_NAME, LONG, RIGHT_TO_LEFT, made_up
+from findings import FORMULA, HOSTILE_LABEL, HOSTILE_NAME, LONG, RIGHT_TO_LEFT, changed, made_up
 
 SCHEMA = Path(__file__).parents[1] / "docs" / "report-schema.md"
 ORDER = [
@@ -228,7 +227,7 @@ def test_wide_rows_with_long_texts_stay_within_the_size():
     rng = np.random.default_rng(0)
     texts = ["a" * 900, "b" * 900]
     wide = pd.DataFrame({f"column {i}": rng.choice(texts, 600) for i in range(90)})
-    found = replace(made_up(600), table=Table.from_input(wide))
+    found = changed(made_up(600), table=Table.from_input(wide))
     report = Report.of(found, About(budget=1.0, contributions=False))
     page = html(report)
     assert len(page.encode()) < 3_000_000

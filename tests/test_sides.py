@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from html import unescape
 
 import numpy as np
@@ -19,7 +18,7 @@ from falcon_discover.evaluation.sides import by_predicted_class, notice
 from falcon_discover.report import About, Report, html, markdown
 from falcon_discover.runtime import notices
 from falcon_discover.signals.state import State
-from findings import HOSTILE_LABEL, made_up
+from findings import HOSTILE_LABEL, changed, made_up
 
 CLASSES = np.array(["no", "yes"])
 ONE_SIDED = "confident errors are rows of class 'yes' that the model calls 'no'"
@@ -81,7 +80,7 @@ def test_both_sides_together_are_all_that_is_found():
     "classes", [CLASSES, np.array([0, 1]), np.array([False, True]), np.array([1.5, 2.5])]
 )
 def test_labels_of_any_kind_go_into_frames_and_json(classes):
-    found = replace(made_up(300), classes=classes)
+    found = changed(made_up(300), classes=classes)
     evaluation = found.evaluate(taus=())
     assert evaluation.sides.frame()["predicted"].tolist() == classes.tolist()
     told = json.loads(evaluation.to_json())["sides"]

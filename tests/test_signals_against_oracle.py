@@ -91,8 +91,8 @@ def test_state_of_new_rows_equals_the_oracle(audited):
 
 def test_state_of_training_rows_is_out_of_fold_and_equals_the_oracle(audited):
     falcon, _, _, _, _, training, _, p = audited
-    assert_same(falcon.discovery_.frame(), training)
-    np.testing.assert_allclose(falcon.discovery_.state.p, p, atol=1e-6)
+    assert_same(falcon.examine().frame(), training)
+    np.testing.assert_allclose(falcon.examine().state.p, p, atol=1e-6)
 
 
 def test_fixed_rankers_equal_the_oracle(audited):
@@ -116,7 +116,7 @@ def test_learned_witness_equals_newton_on_the_rows_its_source_names(audited, sou
     falcon, _, y, query, labels, training, new, p = audited
     state = falcon.examine(query).state
     rows = TrainingRows(
-        LabelledState(falcon.discovery_.state, y.astype(np.int8)),
+        LabelledState(falcon.examine().state, y.astype(np.int8)),
         LabelledState(state, labels.astype(np.int8)),
     )
     tau = 0.7
@@ -159,7 +159,7 @@ def test_a_pipeline_is_mixed_before_its_last_step():
         p,
         reference,
         y,
-        falcon.discovery_.state.p,
+        falcon.examine().state.p,
         lambda z: float(last.predict_proba([z])[0, 1]),
     )
     assert_same(falcon.transform(query), expected)
@@ -228,4 +228,4 @@ def test_neighbourhoods_are_smaller_where_there_are_fewer_rows():
     X, y = awkward_table(24, seed=2)
     with pytest.warns(DataWarning):
         falcon = FalconDiscover("logistic_regression", random_state=SEED).fit(X, y)
-    assert (falcon.discovery_.state.evidence["neighbours"] < 25).all()
+    assert (falcon.examine().state.evidence["neighbours"] < 25).all()

@@ -1,164 +1,77 @@
-"""What is known about a set of rows: signals, suspicion, regions, and how good they are."""
+"""The finding: what is known about a set of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover import rankers
-from falcon_discover.audit.judgements import NO_MODEL, Judgements, ranker_name
+from falcon_discover.audit.absent import LEFT_OUT, NO_MODEL
+from falcon_discover.audit.regime import judged_conflict
 from falcon_discover.audit.review import review_list
+from falcon_discover.calibration import calibration_weights
+from falcon_discover.calibration.discrepancy import Caution
+from falcon_discover.calibration.model import StateCalibrator
 from falcon_discover.data.labels import label_repr
 from falcon_discover.data.table import Table
-from falcon_discover.data.twins import warn_twins
-from falcon_discover.evaluation.budget import (
-    CROSS_FITTED,
-    NEW_ROWS,
-)
+from falcon_discover.data.twins import Content, warn_twins
+from falcon_discover.evaluation import budget as guarantee
+from falcon_discover.evaluation.budget import KNOWN_UNSEEN, NEW_ROWS, MissedBound, ReviewBudget
+from falcon_discover.evaluation.contributions import Contributions
+from falcon_discover.evaluation.plausibility import alerts
+from falcon_discover.evaluation.results import Evaluation, evaluate
+from falcon_discover.evaluation.sides import by_predicted_class, notice
+from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import false_confidence
-from falcon_discover.plots.accessor import Plots
-from falcon_discover.rankers.training import TrainingRows, check_labels
-from falcon_discover.regions.claims import FREQUENT_LIFT
-from falcon_discover.regions.clusters import Clusters
-from falcon_discover.regions.halves import halves
+from falcon_discover.metrics.ordering import tie_keys
+from falcon_discover.regions.conflict import (
+    Conflict,
+)
 from falcon_discover.regions.region_set import RegionSet
-from falcon_discover.regions.rules import MAX_RULES, Rule, find_together, told_already
-from falcon_discover.report.build import About, Report
-from falcon_discover.report.write import check_target, write
-from falcon_discover.runtime import notices, progress
-from falcon_discover.runtime.types import FloatArray
+from falcon_discover.runtime import notices
+from falcon_discover.runtime.types import BoolArray, FloatArray, UInt64Array
 from falcon_discover.settings import PAPER
-from falcon_discover.signals.state import SIGNALS, State
+from falcon_discover.signals.state import State
 
-# Regions are found with the learned score of the rows they are found on.
-REGION_WITNESS = "learned_oof"
-# Regions that the model's own confidence may foresee: how many.
-MAX_FORESEEN = 3
+if TYPE_CHECKING:
+    from falcon_discover.audit.fitted import FittedAudit
+    from falcon_discover.plots.accessor import Plots
+
+ASSUMED_UNSEEN = "provided that the model has not seen these rows"
 
 
 @dataclass(frozen=True, eq=False)
-class Discovery(Judgements):
-    """The finding on a set of rows; `discover()` returns one, and so does `falcon.examine(X)`.
+class Finding:
+    """What is known about a set of rows; `falcon.examine(X, y)` and `discover()` return one.
+
+    Suspicion, risk and what follows from them are computed when first asked for, and kept.
 
     Attributes
     ----------
+    audit : the fitted audit that the rows were judged by
     table : the rows
     state : their signals
     codes : their labels as 0/1, or None if they are not known
-    regions : the regions, described on these rows where their labels are known
-    training : the rows that rankers learn from
-    own_rows : whether these are the training rows themselves
+    is_fit_rows : whether these are the rows of the fit themselves, each judged out-of-fold
     source : what is known about these rows, in words; see `falcon_discover.evaluation.budget`
-    scored : which class a given score was the probability of; `state.p` is that of the last
-    seed : orders rows of equal suspicion, together with their content
     """
 
+    audit: FittedAudit
     table: Table
     state: State
-    codes: npt.NDArray[np.int8] | None
-    index: pd.Index
-    classes: npt.NDArray[Any]
-    tau: float
-    ranker: Any
-    regions: RegionSet
-    learned: FloatArray
-    training: TrainingRows
-    own_rows: bool
+    codes: npt.NDArray[np.int8] | None = None
+    is_fit_rows: bool = False
     source: str = NEW_ROWS
-    scored: int = 1
-    seed: int = 0
 
-    @classmethod
-    def of_training_rows(
-        cls,
-        table: Table,
-        rows: TrainingRows,
-        *,
-        validation: Table | None = None,
-        classes: npt.NDArray[Any],
-        tau: float,
-        ranker: Any,
-        n_regions: int,
-        seed: int,
-        source: str = CROSS_FITTED,
-        scored: int = 1,
-    ) -> Discovery:
-        """Return the finding on cross-fitted rows; no ranker scores a row it learned from.
-
-        Parameters
-        ----------
-        source, scored : as the attributes
-        validation : the table of the validation rows, where there are any; with each half of
-            the training rows they confirm the regions found on the other half
-        """
-        checked = rankers.make(ranker)
-        if isinstance(checked, rankers.Ranker):
-            checked.check(rows.oof.state)
-        check_labels(getattr(checked, "labels", None), has_validation=rows.validation is not None)
-        progress.expect(1)
-        progress.step("regions")
-        state, codes = rows.oof.state, rows.oof.codes
-        learned = _witness_scores(lambda: rows.oof_scores(REGION_WITNESS, tau))
-        clusters = Clusters.find(
-            state,
-            learned,
-            rows.oof.events(tau),
-            state.decision == codes,
-            n_regions=n_regions,
-            seed=seed,
-        )
-        rules, foreseen = _rules(table, rows, validation, tau, seed)
-        regions = RegionSet(rules, foreseen, clusters)
-        return cls(
-            table,
-            state,
-            codes,
-            table.index,
-            classes,
-            tau,
-            ranker,
-            regions,
-            learned,
-            rows,
-            own_rows=True,
-            source=source,
-            scored=scored,
-            seed=seed,
-        )._warned()
-
-    def of_new_rows(
-        self,
-        table: Table,
-        state: State,
-        codes: npt.NDArray[np.int8] | None,
-    ) -> Discovery:
-        """Return the finding on other rows, by the rankers and regions of the training rows."""
-        rows = self.training
-        witness = _witness_scores(lambda: rows.ranker(REGION_WITNESS, self.tau).score(state))
-        regions = self.regions
-        if codes is not None:
-            events = false_confidence(codes, state.p, self.tau)
-            clusters = regions.clusters.described(state, witness, events, state.decision == codes)
-            regions = regions.described(clusters, table.frame, state, self.tau, events)
-        return replace(
-            self,
-            table=table,
-            state=state,
-            codes=codes,
-            index=table.index,
-            regions=regions,
-            learned=witness,
-            own_rows=False,
-            source=NEW_ROWS,
-        )._warned()
-
-    def _warned(self) -> Self:
+    def warned(self) -> Self:
+        """Say what a user must know about these rows, and return the finding."""
         for alert in self.alerts:
             notices.warn(alert)
         if self.one_sided:
@@ -167,22 +80,122 @@ class Discovery(Judgements):
             warn_twins(self.content.twins, len(self.codes))
         return self
 
+    @property
+    def index(self) -> pd.Index:
+        """The rows' own labels."""
+        return self.table.index
+
+    @property
+    def classes(self) -> npt.NDArray[Any]:
+        """The two labels, the positive one last."""
+        return self.audit.classes
+
+    @property
+    def tau(self) -> float:
+        """Confidence from which a wrong prediction counts."""
+        return self.audit.tau
+
+    @cached_property
+    def regions(self) -> RegionSet:
+        """The regions, described on these rows where they are new and their labels known."""
+        if self.is_fit_rows or self.codes is None:
+            return self.audit.regions
+        return self.audit.regions_on(self.table.frame, self.state, self.codes)
+
+    @cached_property
+    def alerts(self) -> tuple[str, ...]:
+        """Why the scores cannot be what they are said to be, in sentences; mostly none."""
+        # Nothing is asked where the model is known not to have seen these rows.
+        if self.codes is None or self.source in KNOWN_UNSEEN:
+            return ()
+        return alerts(self.state, self.codes, self.classes, self.audit.scored)
+
+    @cached_property
+    def one_sided(self) -> str:
+        """What to know where all confident errors are rows of one class, in words; mostly empty.
+
+        Where an alert doubts the scores themselves, nothing is said about their errors.
+        """
+        if self.codes is None or self.alerts:
+            return ""
+        return notice(by_predicted_class(self.state, self.codes, self.classes, self.tau))
+
+    @cached_property
+    def ties(self) -> UInt64Array:
+        """What orders rows of equal suspicion: a hash of their content, mixed with the seed."""
+        return tie_keys(self.table.row_hashes(), self.audit.seed)
+
+    @cached_property
+    def content(self) -> Content:
+        """What the labelled rows hold, as far as budgets and bounds depend on it."""
+        return Content.of(self.table.row_hashes(), self.audit.seed, self.labels, self.state.p)
+
+    @property
+    def labels(self) -> npt.NDArray[np.int8]:
+        """The labels as 0/1, or an error that asks for them."""
+        if self.codes is None:
+            raise InputError("this needs labelled rows: give y with X.")
+        return self.codes
+
+    @cached_property
+    def events(self) -> BoolArray:
+        """Which rows are confident errors; their labels must be known."""
+        return false_confidence(self.labels, self.state.p, self.tau)
+
+    @cached_property
+    def _scores(self) -> dict[tuple[int | str, float], tuple[Any, FloatArray]]:
+        """Suspicion by ranker and threshold, each with the ranker that an id stands for."""
+        return {}
+
     def frame(self) -> pd.DataFrame:
         """Return the ten signals of each row; without a model the stability ones are NaN."""
-        return signal_frame(self.state, self.index)
+        return self.state.frame(self.index)
 
     def suspicion(self) -> FloatArray:
         """Return the suspicion of each row, higher = review first."""
-        return self.score(self.ranker, self.tau)
+        return self.score(self.audit.spec, self.tau)
 
     def score(self, ranker: Any, tau: float) -> FloatArray:
         """Return the suspicion of each row by any ranker; none scores a row it learned from."""
-        if self.own_rows:
-            return self.training.oof_scores(ranker, tau)
-        return self.training.ranker(ranker, tau).score(self.state)
+        key = (ranker if isinstance(ranker, str) else id(ranker), tau)
+        if key not in self._scores:
+            if self.is_fit_rows:
+                scores = self.audit.training.oof_scores(ranker, tau)
+            else:
+                scores = self.audit.ranker_of(ranker, tau).score(self.state)
+            self._scores[key] = (ranker, scores)
+        return self._scores[key][1]
+
+    def risk(self) -> FloatArray | None:
+        """Return the probability of a confident error, where the ranker estimates it."""
+        return self._risk
+
+    @cached_property
+    def _risk(self) -> FloatArray | None:
+        ranker = self.audit.ranker
+        if self.is_fit_rows and isinstance(ranker, rankers.GatedRisk):
+            return ranker.held_out_risk_[: len(self.state)]
+        return self.audit.risk(self.state)
+
+    def risk_interval(self) -> tuple[FloatArray, FloatArray] | None:
+        """Return between which rates rows like each are confident errors, where that is known."""
+        ranker = self.audit.ranker
+        if not isinstance(ranker, rankers.GatedRisk) or not ranker.calibration_.spread:
+            return None
+        if not self.is_fit_rows:
+            return ranker.risk_interval(self.state)
+        n = len(self.state)
+        return ranker.held_out_low_[:n], ranker.held_out_high_[:n]
 
     def review(self, budget: float = PAPER.main_budget) -> pd.DataFrame:
-        """Return the most suspicious share of the rows with a reason for each."""
+        """Return the most suspicious share of the rows with a reason for each.
+
+        Returns
+        -------
+        frame, most suspicious first: row (position), suspicion, p (the probability of the last of
+        `classes`), predicted, confidence, region, region_id, reason; its index holds the row
+        labels
+        """
         numbers = self.regions.numbers(self.table.frame)
         return review_list(
             self.state,
@@ -198,24 +211,125 @@ class Discovery(Judgements):
             ties=self.ties,
         )
 
-    def risk(self) -> FloatArray | None:
-        """Return the probability of a confident error, where the ranker estimates it."""
-        ranker = self.training.ranker(self.ranker, self.tau)
-        if not isinstance(ranker, rankers.GatedRisk):
-            return None
-        if self.own_rows:
-            return ranker.held_out_risk_[: len(self.state)]
-        return ranker.risk(self.state)
+    def compared(self) -> dict[str, Any]:
+        """Return the rankers that are compared, by name: the own one first, then the baselines."""
+        return rankers.compared(self.audit.spec, set(self.state.signals.columns))
 
-    def risk_interval(self) -> tuple[FloatArray, FloatArray] | None:
-        """Return between which rates rows like each are confident errors, where that is known."""
-        ranker = self.training.ranker(self.ranker, self.tau)
-        if not isinstance(ranker, rankers.GatedRisk) or not ranker.calibration_.spread:
-            return None
-        if not self.own_rows:
-            return ranker.risk_interval(self.state)
-        n = len(self.state)
-        return ranker.held_out_low_[:n], ranker.held_out_high_[:n]
+    def evaluate(
+        self, *, budgets: Sequence[float] = PAPER.budgets, taus: Sequence[float] = PAPER.taus
+    ) -> Evaluation:
+        """Return how well the ranker and the baselines find the rows' confident errors."""
+        if self.codes is None:
+            raise InputError("evaluate needs labels: give y with X.")
+        compared = self.compared()
+        return evaluate(
+            self.state,
+            self.codes,
+            lambda name, tau: self.score(compared[name], tau),
+            rankers=list(compared),
+            tau=self.tau,
+            budgets=budgets,
+            taus=taus,
+            classes=self.classes,
+            assumption="" if self.source in KNOWN_UNSEEN else ASSUMED_UNSEEN,
+            alerts=self.alerts,
+            notice=self.one_sided,
+            risk=self.risk(),
+        )
+
+    def review_budget(
+        self,
+        max_residual_rate: float,
+        confidence_level: float = PAPER.interval_level,
+        *,
+        batch: int | None = None,
+        confidence: float | None = None,
+    ) -> ReviewBudget:
+        """Return the smallest review budget that leaves at most this rate of confident errors.
+
+        Parameters
+        ----------
+        max_residual_rate : highest rate of confident errors among the rows not reviewed
+        confidence_level : probability with which the statement is to hold
+        batch : how many rows to come the statement is to speak of; without it, of the long run
+        confidence : the old name of `confidence_level`
+        """
+        return guarantee.review_budget(
+            self.events,
+            self.suspicion(),
+            self.state.eligible(self.tau),
+            max_residual_rate=max_residual_rate,
+            confidence=notices.renamed(
+                "confidence", confidence, "confidence_level", confidence_level
+            ),
+            batch=batch,
+            content=self.content,
+            source=self.source,
+            tau=self.tau,
+            doubt=" ".join(self.alerts),
+        )
+
+    def missed_bound(
+        self,
+        budget: float,
+        confidence_level: float = PAPER.interval_level,
+        *,
+        batch: int | None = None,
+        simultaneous: bool = False,
+        confidence: float | None = None,
+    ) -> MissedBound:
+        """Return how many confident errors the review of a share of the rows may leave.
+
+        Parameters
+        ----------
+        budget : share of the rows to review
+        confidence_level, batch, confidence : as in `review_budget`
+        simultaneous : whether the bound is to hold for all budgets at once, so also for one
+            chosen by looking
+        """
+        return guarantee.missed_bound(
+            self.events,
+            self.suspicion(),
+            budget=budget,
+            confidence=notices.renamed(
+                "confidence", confidence, "confidence_level", confidence_level
+            ),
+            batch=batch,
+            simultaneous=simultaneous,
+            content=self.content,
+            source=self.source,
+            doubt=" ".join(self.alerts),
+        )
+
+    def conflict(self) -> Conflict:
+        """Return Gamma over a grid of evidence and instability, and the regime it speaks for.
+
+        The regime compares the best ranker of the discrepancy family with the better of
+        confidence and TrustScore, each chosen on other rows than it is judged on.
+        """
+        self._check_compared("conflict", "conflict needs")
+        return judged_conflict(self)
+
+    def calibration_weights(self) -> FloatArray:
+        """Return w_cal of each row; its labels must be known."""
+        self._check_compared("the measure of calibration weights", "calibration weights need")
+        return calibration_weights(self.state, self.events)
+
+    def _check_compared(self, what: str, needs: str) -> None:
+        if not self.audit.has_rows:
+            raise InputError(f"{what} compares with {LEFT_OUT}")
+        if not self.state.has_stability:
+            raise InputError(f"{needs} a model: {NO_MODEL}")
+
+    def calibrator(
+        self, method: str, *, weighted: bool = False, caution: Caution = 0.0
+    ) -> StateCalibrator:
+        """Return a calibrator fitted on the rows of the fit; see `FittedAudit.calibrator`."""
+        return self.audit.calibrator(method, weighted=weighted, caution=caution)
+
+    def contributions(self) -> Contributions:
+        """Return what each family of signals earns; see `FittedAudit.contributions`."""
+        return self.audit.contributions()
 
     def report(
         self,
@@ -245,21 +359,24 @@ class Discovery(Judgements):
         -------
         path of the page, or of the one file
         """
-        check_target(Path(path))
-        about = About(
+        from falcon_discover.report.write import write_report
+
+        return write_report(
+            self,
+            Path(path),
             name=name,
-            how={"rows": "the rows of the fit" if self.own_rows else "new rows", **(how or {})},
-            settings={"ranker": ranker_name(self.ranker)},
             budget=budget,
             max_residual_rate=max_residual_rate,
             batch=batch,
             contributions=contributions,
+            how=how,
         )
-        return write(Report.of(self, about), Path(path))
 
     @property
     def plot(self) -> Plots:
         """Figures for matplotlib: `plot.capture()`, `plot.reliability()` and more."""
+        from falcon_discover.plots.accessor import Plots
+
         return Plots(self)
 
     def __repr__(self) -> str:
@@ -269,63 +386,15 @@ class Discovery(Judgements):
                 f"{len(self.state):,} rows without labels, {eligible:,} of them with a "
                 f"confidence of at least {self.tau:g}; review(budget) ranks them. {self._score}"
             )
+        evaluation = self.evaluate(taus=())
+        if not self.audit.has_rows:
+            return f"{evaluation}\n\nRegions: {self.regions}"
         note = "" if self.state.has_stability else f"\n\n{NO_MODEL}"
-        return f"{self.evaluate(taus=())}\n\n{self._score}{note}\n\n{self.regions}"
+        return f"{evaluation}\n\n{self._score}{note}\n\n{self.regions}"
 
     @property
     def _score(self) -> str:
-        given = (
-            "" if self.scored else f"; the scores given were those of {label_repr(self.classes[0])}"
-        )
+        given = ""
+        if not self.audit.scored:
+            given = f"; the scores given were those of {label_repr(self.classes[0])}"
         return f"The score p is the probability of {label_repr(self.classes[1])}{given}."
-
-
-def signal_frame(state: State, index: pd.Index) -> pd.DataFrame:
-    """Return the ten signals with the rows' own labels as index."""
-    return state.signals.reindex(columns=list(SIGNALS)).set_axis(index, axis=0)
-
-
-def _rules(
-    table: Table, rows: TrainingRows, validation: Table | None, tau: float, seed: int
-) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
-    """Return regions in words: found on half of the training rows, confirmed on all others.
-
-    First those with more confident errors than rows of the same confidence hold, then those
-    with more than all eligible rows hold, unless most of their confident errors lie in confirmed
-    ones of the first kind: those would be told twice.
-    """
-    parts, frames = [rows.oof], [table.frame]
-    if rows.validation is not None and validation is not None:
-        parts.append(rows.validation)
-        frames.append(validation.frame)
-    events = np.concatenate([part.events(tau) for part in parts])
-    sure = np.concatenate([part.state.confidence for part in parts])
-    kept = np.ones((2, len(events)), dtype=bool)
-    own = slice(len(table))
-    kept[:, own] = halves(table.frame, events[own], rows.oof.state.eligible(tau), seed)
-    frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
-    found = find_together(
-        frame,
-        table.kinds,
-        sure,
-        events,
-        {"confidence": MAX_RULES, "all": MAX_FORESEEN},
-        tau=tau,
-        confirmation=kept,
-    )
-    told = np.zeros(len(events), dtype=bool)
-    for rule in found["confidence"]:
-        if rule.confirmed:
-            told[rule.rows] = True
-
-    def tells_more(rule: Rule) -> bool:
-        frequent = rule.confirmed and rule.confirmation.lift >= FREQUENT_LIFT
-        return frequent and not told_already(rule, told, events)
-
-    return tuple(found["confidence"]), tuple(rule for rule in found["all"] if tells_more(rule))
-
-
-def _witness_scores(score: Callable[[], FloatArray]) -> FloatArray:
-    """Return learned scores; where there is nothing to learn, regions do without a warning."""
-    with notices.collected():
-        return score()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,23 +12,18 @@ from falcon_discover.audit.checks import (
     check_lengths,
     check_parameters,
     check_same_rows,
-    neighbour_count,
     positive_scores,
     resolved_seed,
     warn_few_rows,
-    warn_target_among_columns,
 )
-from falcon_discover.audit.finding import Discovery
+from falcon_discover.audit.finding import Finding
+from falcon_discover.audit.fitting import Recipe, check_ranker, fit_audit
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
-from falcon_discover.data.view import TransformedView
 from falcon_discover.evaluation.budget import GIVEN_SCORES
 from falcon_discover.exceptions import InputError
-from falcon_discover.models.crossfit import make_folds
-from falcon_discover.rankers.training import LabelledState, TrainingRows
+from falcon_discover.models.crossfit import given_scores, make_folds
 from falcon_discover.settings import PAPER
-from falcon_discover.signals.opinions import CrossOpinions
-from falcon_discover.signals.state import Measure
 
 
 def discover(
@@ -46,7 +40,7 @@ def discover(
     n_regions: int = PAPER.n_regions,
     random_state: Any = None,
     n_jobs: int | None = None,
-) -> Discovery:
+) -> Finding:
     """Audit predictions without the model that made them.
 
     Parameters
@@ -60,7 +54,7 @@ def discover(
 
     Returns
     -------
-    Discovery, which prints itself; the stability signals are absent
+    Finding, which prints itself; the stability signals are absent
 
     Examples
     --------
@@ -79,7 +73,7 @@ def discover(
         n_regions=n_regions,
     )
     spec = rankers.specified(ranker, severity)
-    wanted = getattr(rankers.make(spec), "wants_opinions", False)
+    check_ranker(spec, has_validation=False)
     table, labels = Table.from_input(X), Labels.from_input(y)
     check_lengths(table, labels, "X", "y")
     check_same_rows(X, y)
@@ -88,36 +82,19 @@ def discover(
     scored = _scored(positive, labels, np.ndim(proba))
     if scored == 0:
         p = 1.0 - p
-    seed = resolved_seed(random_state)
-    folds = make_folds(cv, labels, seed)
-    warn_few_rows(folds, n_neighbors)
-    view = TransformedView().fit(table)
-    view.warn_odd_columns(table)
-    warn_target_among_columns(table, labels)
-    opinions = CrossOpinions.fit(table, labels.codes, folds, seed, n_jobs) if wanted else None
-    state = Measure(neighbour_count(n_neighbors, len(table)), seed=seed).cross_fitted_state(
-        table,
-        labels.codes,
-        p,
-        np.tile(p, (len(folds), 1)),
-        folds,
-        [None] * len(folds),
-        own_view=False,
-        opinions=opinions,
-        n_jobs=n_jobs,
-    )
-    state = replace(state, features=view.transform(table))
-    return Discovery.of_training_rows(
-        table,
-        TrainingRows(LabelledState(state, labels.codes)),
-        classes=labels.classes,
+    recipe = Recipe(
         tau=tau,
-        ranker=spec,
-        n_regions=n_regions,
-        seed=seed,
+        spec=spec,
+        seed=resolved_seed(random_state),
         source=GIVEN_SCORES,
+        n_neighbors=n_neighbors,
+        n_regions=n_regions,
+        n_jobs=n_jobs,
         scored=scored,
     )
+    folds = make_folds(cv, labels, recipe.seed)
+    warn_few_rows(folds, n_neighbors)
+    return fit_audit(table, labels, folds, given_scores(p, folds), recipe).examine()
 
 
 def _scored(positive: Any, labels: Labels, dimensions: int) -> int:

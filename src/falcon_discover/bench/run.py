@@ -40,11 +40,11 @@ from falcon_discover.runtime import progress
 from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.agreement import agreement_signals
+from falcon_discover.signals.builder import STACK_ROWS, mixed_scores
 from falcon_discover.signals.certainty import certainty_signals
-from falcon_discover.signals.mixing import neighbour_rows, stacked_mixes
 from falcon_discover.signals.neighbours.index import NeighbourIndex, rows_within_budget
 from falcon_discover.signals.stability import stability_signals
-from falcon_discover.signals.state import SIGNALS, STACK_ROWS
+from falcon_discover.signals.state import SIGNALS
 from falcon_discover.signals.support import Support
 
 PACKAGES = ("falcon-discover", "numpy", "scipy", "scikit-learn", "pandas", "pyarrow")
@@ -167,7 +167,16 @@ def _measure(
     rows = split.rows.astype(dtype, copy=False)
     p = model.predict(rows)
     labels = split.codes[split.train]
-    mixed = _mixed_scores(rows, split.reference.astype(dtype, copy=False), near, model)
+    m, n_lambdas = PAPER.n_mix_neighbors, len(plan.LAMBDAS)
+    per_row = m * n_lambdas
+    mixed = mixed_scores(
+        model,
+        rows,
+        split.reference.astype(dtype, copy=False),
+        near[:, :m],
+        plan.LAMBDAS,
+        stack_rows=rows_within_budget(24 * rows.shape[1] * per_row, at_most=STACK_ROWS // per_row),
+    ).reshape(len(p), m, n_lambdas)
     columns: dict[str, Any] = {
         "row": split.held_out,
         "split": np.repeat(["validation", "test"], [len(split.validation), len(split.test)]),
@@ -187,23 +196,6 @@ def _measure(
             columns[f"{name}_{mark}"] = values
     ordered = ["row", "split", "label", "p", *SIGNALS]
     return pd.DataFrame(columns)[ordered + [name for name in columns if name not in ordered]]
-
-
-def _mixed_scores(
-    rows: npt.NDArray[Any], reference: npt.NDArray[Any], near: IntArray, model: Probe
-) -> FloatArray:
-    """Return the scores of all mixes: rows x neighbours x lambdas."""
-    m, n_lambdas = PAPER.n_mix_neighbors, len(plan.LAMBDAS)
-    per_row = m * n_lambdas
-    step = rows_within_budget(24 * rows.shape[1] * per_row, at_most=STACK_ROWS // per_row)
-    parts = []
-    for start in range(0, len(rows), step):
-        part = rows[start : start + step]
-        close = near[start : start + step, :m]
-        none = np.zeros(len(part), np.uint64), np.zeros(close.size, np.uint64)
-        stack = stacked_mixes(part, neighbour_rows(reference, close), plan.LAMBDAS, *none, 0)
-        parts.append(model.predict(stack).reshape(len(part), m, n_lambdas))
-    return np.concatenate(parts)
 
 
 def versions(backbone: str) -> dict[str, str]:

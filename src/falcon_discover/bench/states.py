@@ -26,9 +26,10 @@ from falcon_discover.datasets.splits import paper_split
 from falcon_discover.models.crossfit import Folds, make_folds, select_backbone
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.apart import Apart
+from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.opinions import CrossOpinions, Opinions
 from falcon_discover.signals.reference import Reference
-from falcon_discover.signals.state import Measure, State
+from falcon_discover.signals.state import State
 
 APART = "apart:"
 PARTS = ("oof", "validation", "test")
@@ -57,11 +58,11 @@ def measure_states(key: RunKey, n_jobs: int) -> tuple[dict[str, pd.DataFrame], d
             n_jobs=n_jobs,
             reference_scores=False,
         )
-    measure = Measure(seed=key.seed)
+    builder = StateBuilder(seed=key.seed)
     with watch.stage("opinions"):
         opinions, of_all = _opinions(known, own, folds, key.seed, n_jobs)
     with watch.stage("training states"):
-        oof = measure.cross_fitted_state(
+        oof = builder.cross_fitted_state(
             known,
             own.codes,
             base.p,
@@ -76,8 +77,8 @@ def measure_states(key: RunKey, n_jobs: int) -> tuple[dict[str, pd.DataFrame], d
         reference = Reference.build(known, own.codes, base.p, base.probe, n_jobs=n_jobs)
         reference = replace(reference, opinions=of_all)
         held_out = {
-            "validation": measure.state(table.take(validation), reference),
-            "test": measure.state(table.take(test), reference),
+            "validation": builder.build(table.take(validation), reference),
+            "test": builder.build(table.take(test), reference),
         }
     tables = {"oof": _frame(oof, train, own.codes).drop(columns="prediction_agreement")}
     for name, rows in (("validation", validation), ("test", test)):

@@ -27,7 +27,7 @@ class StateCalibrator(Protocol):
         """Return positive-class scores."""
 
 
-class OfScores:
+class ScoreCalibrator:
     """A calibrator that looks at the score alone, as one that is given the state."""
 
     def __init__(self, calibrator: Any) -> None:
@@ -55,7 +55,7 @@ def fitted_calibrator(
         raise InputError(f"caution is {caution!r}, but only 'discrepancy' has one: leave it out.")
     if method == "discrepancy":
         return Discrepancy(caution, seed).fit(state, y, sample_weight)
-    return OfScores(CALIBRATORS[method]().fit(state.p, y, sample_weight))
+    return ScoreCalibrator(CALIBRATORS[method]().fit(state.p, y, sample_weight))
 
 
 class CalibratedModel(ClassifierMixin, BaseEstimator):
@@ -112,10 +112,10 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
         """Fit a copy of the audit, then the calibrator on its cross-fitted scores."""
         falcon = clone(self.falcon).fit(X, y)
         made = falcon.calibrated(self.method, weighted=self.weighted, caution=self.caution)
-        return self._take(falcon, made.calibrator_)
+        return self.with_fitted(falcon, made.calibrator_)
 
-    def _take(self, falcon: Any, calibrator: StateCalibrator) -> Self:
-        """Take over what somebody else has fitted."""
+    def with_fitted(self, falcon: Any, calibrator: StateCalibrator) -> Self:
+        """Take over an audit and a calibrator that were fitted before."""
         self.falcon_ = falcon
         self.calibrator_ = calibrator
         self.classes_: npt.NDArray[Any] = np.asarray(falcon.classes_)

@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.frozen import FrozenEstimator
 
 from falcon_discover.audit.estimator import FalconDiscover
-from falcon_discover.audit.finding import Discovery
+from falcon_discover.audit.finding import Finding
 from falcon_discover.audit.predictions import discover
 from falcon_discover.data.labels import Labels
 from falcon_discover.datasets.splits import paper_split
@@ -127,7 +127,7 @@ def run(data: pd.DataFrame, question: Question, *, name: str) -> Audit:
             found, how = _audit_backbone(falcon, X, y, question)
         if falcon is not None:
             # The report says it of the rows that it is about, which may be others than the fit's.
-            noticed.pop(falcon.discovery_.one_sided, None)
+            noticed.pop(falcon.examine().one_sided, None)
     report = Report.of(found, _about(data, question, how, name, found), started=started)
     # What was noticed during the fit comes before what was noticed when it was measured, and
     # what makes the figures worthless before both.
@@ -139,7 +139,7 @@ def run(data: pd.DataFrame, question: Question, *, name: str) -> Audit:
 
 
 def _about(
-    data: pd.DataFrame, question: Question, how: dict[str, Any], name: str, found: Discovery
+    data: pd.DataFrame, question: Question, how: dict[str, Any], name: str, found: Finding
 ) -> About:
     identity = None
     if question.identity is not None:
@@ -158,7 +158,7 @@ def _about(
     )
 
 
-Findings = tuple[Discovery, dict[str, Any]]
+Findings = tuple[Finding, dict[str, Any]]
 
 
 def _audit_predictions(
@@ -225,7 +225,8 @@ def _audit_backbone(
         "rows": f"{len(test):,} test rows; {len(train):,} trained the model, "
         f"{len(validation):,} are validation rows",
     }
-    return replace(found, index=pd.Index(test), source=HELD_OUT), how
+    table = replace(found.table, index=pd.Index(test))
+    return replace(found, table=table, source=HELD_OUT), how
 
 
 def _falcon(estimator: Any, question: Question) -> FalconDiscover:

@@ -38,7 +38,7 @@ class CrossFit:
     ----------
     name : the backbone's name, or the class of the user's estimator
     model : the fitted model
-    probe : the same, as the stability signals need it
+    probe : the same, as the stability signals need it; None where scores were given
     fold_probes : one per fold, fitted without that fold; large ones are loaded when asked for
     p : out-of-fold scores
     reference_p : one row per fold f; in it, the score of every row outside f by a model that saw
@@ -51,8 +51,8 @@ class CrossFit:
 
     name: str
     model: Any
-    probe: Probe
-    fold_probes: Iterable[Probe]
+    probe: Probe | None
+    fold_probes: Iterable[Probe | None]
     p: FloatArray
     reference_p: FloatArray
     auroc: dict[str, float]
@@ -293,6 +293,20 @@ def frozen_fit(model: Any, table: Table, labels: Labels, folds: Folds) -> CrossF
         auroc={type(model).__name__: float(roc_auc_score(labels.codes, p))},
         own_view=False,
         differing=asked.differing(encoded, p),
+    )
+
+
+def given_scores(p: FloatArray, folds: Folds) -> CrossFit:
+    """Return scores that somebody else's model gave as a base model that cannot be asked."""
+    return CrossFit(
+        name="",
+        model=None,
+        probe=None,
+        fold_probes=[None] * len(folds),
+        p=p,
+        reference_p=np.tile(p, (len(folds), 1)),
+        auroc={},
+        own_view=False,
     )
 
 

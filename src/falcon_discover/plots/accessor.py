@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from falcon_discover.evaluation.curves import Curves, Finding
+from falcon_discover.audit.curves import Curves
+from falcon_discover.audit.finding import Finding
 from falcon_discover.plots.calibration import calibration_plot
 from falcon_discover.plots.confidence import confidence_plot, reliability_plot
 from falcon_discover.plots.regions import conflict_map, region_plot

@@ -38,7 +38,10 @@ __all__ = [
     "RandomRanker",
     "Ranker",
     "StabilityRanker",
+    "compared",
+    "complete",
     "make",
+    "name_of",
     "specified",
 ]
 
@@ -58,6 +61,12 @@ RANKERS: dict[str, Callable[[], Ranker]] = {
 
 # Shown beside any ranker: they need no labels, and a ranker earns its keep by beating them.
 BASELINES = ("gated_confidence", "s_disc", "s_stab", "confidence", "random")
+
+
+ASSUMED = {
+    name: getattr(Ranker, name)
+    for name in ("needs", "labels", "target", "wants_opinions", "gated", "cross_fits")
+}
 
 
 def specified(ranker: Any, severity: str = "count") -> Any:
@@ -96,5 +105,25 @@ def make(ranker: Any) -> Ranker:
             f"ranker is {ranker!r}: it must be a name or an object with "
             "fit(state, false_confidence, tau) and score(state)."
         )
-    copy: Ranker = clone(ranker, safe=False)
-    return copy
+    return complete(clone(ranker, safe=False))
+
+
+def complete(ranker: Any) -> Ranker:
+    """Return a ranker that says of itself all that others ask; one of the user's own need not."""
+    for name, default in {**ASSUMED, "name": type(ranker).__name__}.items():
+        if not hasattr(ranker, name):
+            setattr(ranker, name, default)
+    known: Ranker = ranker
+    return known
+
+
+def name_of(ranker: Any) -> str:
+    """Return the name of a ranker that is given by name or as it is."""
+    return ranker if isinstance(ranker, str) else make(ranker).name
+
+
+def compared(ranker: Any, known: set[str]) -> dict[str, Any]:
+    """Return the ranker and the baselines that the known signals suffice for, by name."""
+    own = {name_of(ranker): ranker}
+    others = {name: name for name in BASELINES if set(make(name).needs) <= known}
+    return {**own, **(others | own)}

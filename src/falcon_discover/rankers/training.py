@@ -81,18 +81,18 @@ class TrainingRows:
 
     def _fit(self, spec: Any, tau: float) -> Ranker:
         ranker = make(spec)
-        rows = self.source(getattr(ranker, "labels", None))
-        errors = getattr(ranker, "target", "events") == "errors"
+        rows = self.source(ranker.labels)
+        errors = ranker.target == "errors"
         return ranker.fit(rows.state, rows.errors() if errors else rows.events(tau), tau)
 
     def oof_scores(self, spec: Any, tau: float) -> FloatArray:
         """Return the suspicion of the training rows, none scored by a ranker that saw it."""
         ranker = make(spec)
-        source = getattr(ranker, "labels", None)
+        source = ranker.labels
         state = self.oof.state
         if source in (None, "validation") or state.fold is None:
             return self.ranker(spec, tau).score(state)
-        if getattr(ranker, "cross_fits", False):
+        if ranker.cross_fits:
             # Its rows begin with the training rows.
             return self.ranker(spec, tau).held_out_[: len(state)]
         scores = np.empty(len(state))

@@ -37,6 +37,13 @@ class Clusters:
     summary: pd.DataFrame
 
     @classmethod
+    def none(cls) -> Clusters:
+        """Return no cluster."""
+        columns = ("region", "rows", "events", "fc_mass", "support", "instability", "correctness")
+        summary = pd.DataFrame({name: [] for name in columns})
+        return cls(make_pipeline("passthrough"), (), np.empty(0, dtype=np.intp), summary)
+
+    @classmethod
     def find(
         cls,
         state: State,

@@ -62,6 +62,7 @@ class RegionSet:
     here : figures of each region, in the order of their numbers, on rows other than those of the
         fit
     retests : whether each region holds there, None for those that were never confirmed
+    why_none : why regions were not looked for, in words
     """
 
     rules: tuple[Rule, ...]
@@ -69,6 +70,12 @@ class RegionSet:
     clusters: Clusters
     here: tuple[Figures, ...] | None = None
     retests: tuple[Retest | None, ...] | None = None
+    why_none: str = ""
+
+    @classmethod
+    def none(cls, why: str) -> RegionSet:
+        """Return no region, and why there is none."""
+        return cls((), (), Clusters.none(), why_none=why)
 
     @property
     def confirmed(self) -> tuple[Rule, ...]:
@@ -180,6 +187,8 @@ class RegionSet:
         return pd.DataFrame(lines)
 
     def __repr__(self) -> str:
+        if self.why_none:
+            return f"none: {self.why_none}"
         told = list(zip(self.names(), self.figures, strict=True))
         parts = [] if self.confirmed else [self._none()]
         if self.retests is None:

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from falcon_discover.audit.curves import Curves
+from falcon_discover.audit.finding import Finding
 from falcon_discover.evaluation.budget import MissedBound, ReviewBudget
-from falcon_discover.evaluation.curves import Curves, Finding
 from falcon_discover.evaluation.results import Evaluation, records
 from falcon_discover.evaluation.sides import plain_label
 from falcon_discover.exceptions import InputError
-from falcon_discover.metrics import false_confidence, review_size
+from falcon_discover.metrics import review_size
 from falcon_discover.report.rows import listed, page_rows
 from falcon_discover.runtime import notices, progress
 from falcon_discover.runtime.versions import version_of
@@ -128,7 +129,7 @@ class Report:
                 "target": about.target,
                 "classes": [plain_label(label) for label in found.classes],
                 "positive": plain_label(found.classes[1]),
-                "scored": plain_label(found.classes[found.scored]),
+                "scored": plain_label(found.classes[found.audit.scored]),
             },
             "how": about.how,
             "settings": {"tau": found.tau, "budget": about.budget, **about.settings},
@@ -185,7 +186,7 @@ def _parts(found: Finding, about: About) -> tuple[dict[str, Any], dict[str, str]
                 reason = f"{str(error)[0].upper()}{str(error)[1:]}"
         if reason is not None:
             left_out[name] = reason
-    if not len(found.training.oof.codes):
+    if not found.audit.has_rows:
         left_out["regions"] = NO_REGIONS
     return parts, left_out
 
@@ -193,17 +194,15 @@ def _parts(found: Finding, about: About) -> tuple[dict[str, Any], dict[str, str]
 def _affordable(found: Finding, about: About) -> bool:
     if about.contributions is not None:
         return about.contributions
-    return len(found.training.source("all").codes) <= FEW_ROWS
+    return len(found.audit.training.source("all").codes) <= FEW_ROWS
 
 
 def _no_map(found: Finding) -> str | None:
     """Return why there is no map of conflict, if so."""
     if not found.state.has_stability:
-        return NO_MODEL if len(found.training.oof.codes) else NO_ROWS
-    if found.codes is not None:
-        events = false_confidence(found.codes, found.state.p, found.tau)
-        if not events.any():
-            return "There is no confident error to map."
+        return NO_MODEL if found.audit.has_rows else NO_ROWS
+    if found.codes is not None and not found.events.any():
+        return "There is no confident error to map."
     return None
 
 
@@ -225,7 +224,7 @@ def _eligible(found: Finding) -> dict[str, Any]:
     sure = found.state.confidence[inside]
     events = None
     if found.codes is not None:
-        events = int(false_confidence(found.codes, found.state.p, found.tau).sum())
+        events = int(found.events.sum())
     return {
         "rows": n,
         "share": n / len(inside) if len(inside) else None,

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
+from falcon_discover.audit.finding import Finding
 from falcon_discover.data.table import Table
-from falcon_discover.evaluation.curves import Finding
 from falcon_discover.report.format import identifier, text
 from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.signals.state import State

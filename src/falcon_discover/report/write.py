@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from falcon_discover import rankers
+from falcon_discover.audit.finding import Finding
 from falcon_discover.data.files import summary_json, write_results, write_text
 from falcon_discover.exceptions import InputError
-from falcon_discover.report.build import Report
+from falcon_discover.report.build import About, Report
 from falcon_discover.report.render import html, markdown
 
 PAGE, TEXT = "report.html", "report.md"
@@ -31,6 +34,17 @@ def check_target(path: Path) -> None:
             f"{path} has the ending {path.suffix!r}: a report is written to a folder, or to a "
             f"file ending in {', '.join(WRITERS)}."
         )
+
+
+def write_report(finding: Finding, path: Path, *, how: dict[str, Any] | None, **about: Any) -> Path:
+    """Write what was found to a folder or a file; `Finding.report` says what may be asked for."""
+    check_target(path)
+    rows = "the rows of the fit" if finding.is_fit_rows else "new rows"
+    settings = {"ranker": rankers.name_of(finding.audit.spec)}
+    return write(
+        Report.of(finding, About(how={"rows": rows, **(how or {})}, settings=settings, **about)),
+        path,
+    )
 
 
 def write(report: Report, path: Path) -> Path:

@@ -56,6 +56,15 @@ MOVED = {
 }
 
 
+# Names that have changed with the module.
+RENAMED = {
+    "Discovery": "Finding",
+    "Measure": "StateBuilder",
+    "OfScores": "ScoreCalibrator",
+    "shown": "label_repr",
+}
+
+
 def new_names(module: str) -> tuple[str, ...]:
     """Return where what was in a module of the package is now; none if it has not moved.
 
@@ -76,18 +85,23 @@ def new_names(module: str) -> tuple[str, ...]:
     return ()
 
 
+def deprecated(old: str, new: str, stacklevel: int = 3) -> None:
+    """Say that a name goes with the next release."""
+    warnings.warn(
+        f"{old} is now {new}; the old name goes with the next release.",
+        DeprecationWarning,
+        stacklevel=stacklevel,
+    )
+
+
 def moved_attribute(module: str, name: str) -> Any:
     """Return what was called `name` in a module that has moved."""
     for new in new_names(module):
         try:
-            found = getattr(import_module(new), name)
+            found = getattr(import_module(new), RENAMED.get(name, name))
         except (AttributeError, ModuleNotFoundError):
             continue
-        warnings.warn(
-            f"{module}.{name} is now {new}.{name}; the old name goes with the next release.",
-            DeprecationWarning,
-            stacklevel=3,
-        )
+        deprecated(f"{module}.{name}", f"{new}.{RENAMED.get(name, name)}", stacklevel=4)
         return found
     raise AttributeError(f"module {module!r} has no attribute {name!r}")
 

@@ -13,9 +13,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import TypeVar
 
 from falcon_discover.exceptions import DataWarning
+from falcon_discover.runtime import moved
 
+T = TypeVar("T")
 _PACKAGE = str(Path(__file__).parents[1])
 _collector: ContextVar[dict[str, None] | None] = ContextVar("falcon_discover_notes", default=None)
 
@@ -27,6 +30,19 @@ def warn(message: str) -> None:
         notes[message] = None
         return
     warnings.warn(message, DataWarning, stacklevel=_caller())
+
+
+def deprecated(old: str, new: str) -> None:
+    """Say that a name goes with the next release."""
+    moved.deprecated(old, new, stacklevel=_caller() + 1)
+
+
+def renamed(old: str, given: T | None, new: str, value: T) -> T:
+    """Return the value of an argument that may still come by its old name."""
+    if given is None:
+        return value
+    deprecated(old, new)
+    return given
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
@@ -15,17 +15,12 @@ import pyarrow.parquet as pq
 from joblib import effective_n_jobs
 
 from falcon_discover.audit.estimator import FalconDiscover
-from falcon_discover.data.table import Table
 from falcon_discover.exceptions import InputError
-from falcon_discover.metrics import confidence
-from falcon_discover.rankers import GatedRisk
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.suggestions import meant
 from falcon_discover.runtime.threads import one_blas_thread
-from falcon_discover.runtime.types import FloatArray
 from falcon_discover.scoring import rows
 from falcon_discover.scoring.plan import Part, Source
-from falcon_discover.signals.state import State
 
 SCORES = ("p", "predicted", "confidence", "suspicion", "risk")
 
@@ -112,45 +107,19 @@ def score_table(falcon: FalconDiscover, X: Any) -> pd.DataFrame:
     A ranker that puts eligible rows first needs no signal of the others: only eligible rows are
     compared with the reference and probed, which is most of the work.
     """
+    audit = falcon.audit_
     with one_blas_thread(openmp=effective_n_jobs(falcon.n_jobs)):
-        table = falcon._new_rows(X)
-        p = falcon._probe.score(table)
-        ranker = falcon.ranker_
-        state = _state(falcon, table, p, only_eligible=getattr(ranker, "gated", False))
+        state = audit.state(falcon.new_rows(X), only_eligible=audit.ranker.gated)
         scores = pd.DataFrame(
             {
-                "p": p,
-                "predicted": falcon.classes_[state.decision.astype(int)],
+                "p": state.p,
+                "predicted": audit.classes[state.decision.astype(int)],
                 "confidence": state.confidence,
-                "suspicion": ranker.score(state),
+                "suspicion": audit.score(state),
             }
         )
-        return scores.assign(risk=ranker.risk(state)) if isinstance(ranker, GatedRisk) else scores
-
-
-def _state(falcon: FalconDiscover, table: Table, p: FloatArray, *, only_eligible: bool) -> State:
-    """Return the state of the rows; what is not measured is missing in it."""
-    tau = falcon.discovery_.tau
-    measured = np.flatnonzero(confidence(p) >= tau) if only_eligible else np.arange(len(p))
-    if not len(measured):
-        # Nothing matters here but the names of the signals.
-        measured = np.arange(1)
-    part = table if len(measured) == len(p) else table.take(measured)
-    state = falcon._measure.state(part, falcon._reference)
-    falcon._warn_rows_of_fit(state)
-    if len(measured) == len(p):
-        return replace(state, p=p)
-    features = None
-    if state.features is not None:
-        features = np.zeros((len(p), state.features.shape[1]), dtype=state.features.dtype)
-        features[measured] = state.features
-    everywhere = range(len(p))
-    return State(
-        p,
-        state.signals.set_axis(measured, axis=0).reindex(everywhere),
-        state.evidence.set_axis(measured, axis=0).reindex(everywhere),
-        features=features,
-    )
+        risk = audit.risk(state)
+        return scores if risk is None else scores.assign(risk=risk)
 
 
 def _texts(falcon: FalconDiscover, identity: str | None) -> tuple[str, ...]:
@@ -187,7 +156,8 @@ def _features(falcon: FalconDiscover, there: list[str], identity: str | None) ->
 
 def _native(falcon: FalconDiscover, table: pa.Table) -> Any:
     """Return rows in the library that the audit was fitted with, where that matters."""
-    encoded = getattr(falcon._reference, "encoded", None)
+    reference = falcon.audit_.reference
+    encoded = None if reference is None else reference.encoded
     if nw.dependencies.is_polars_dataframe(encoded):
         import polars
 

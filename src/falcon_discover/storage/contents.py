@@ -5,8 +5,8 @@ from __future__ import annotations
 import platform
 from collections.abc import Collection, Mapping
 from copy import copy
-from dataclasses import replace
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,10 @@ import pandas as pd
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from falcon_discover.audit.finding import REGION_WITNESS, Discovery
+from falcon_discover import rankers
+from falcon_discover.audit.aliases import Keep
+from falcon_discover.audit.estimator import FalconDiscover
+from falcon_discover.audit.fitted import REGION_WITNESS, FittedAudit, certainty_alone
 from falcon_discover.data.table import Table, take_rows
 from falcon_discover.data.view import TransformedView
 from falcon_discover.evaluation.budget import CROSS_FITTED, GIVEN_SCORES
@@ -28,13 +31,11 @@ from falcon_discover.regions.rules import Rule
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import IntArray
 from falcon_discover.runtime.versions import version_of
-from falcon_discover.signals.apart import Apart
+from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.neighbours.index import LabelledIndex
 from falcon_discover.signals.reference import Reference
-from falcon_discover.signals.state import Measure, State
-from falcon_discover.storage import frames, native, objects
+from falcon_discover.storage import frames, native, objects, states
 from falcon_discover.storage.archive import Archive
-from falcon_discover.storage.bare import RANKER, BareDiscovery, BareMeasure, BareReference
 from falcon_discover.storage.manifest import (
     ENCODED,
     FIT_ROWS,
@@ -46,33 +47,44 @@ from falcon_discover.storage.manifest import (
     VALIDATION_ROWS,
 )
 
-Keep = Literal["full", "sample", "none"]
 # A sample is a tenth of the rows, but at least this many.
 SAMPLE_SHARE = 0.1
 SAMPLE_AT_LEAST = 1000
 PACKAGES = ("falcon-discover", "scikit-learn", "numpy", "pandas", "skops")
-SIGNAL, EVIDENCE, APART = "signal:", "evidence:", "apart:"
+# How rows are ranked where none is left to compare them with.
+BARE_RANKER = "gated_confidence"
 Parts = dict[str, bytes]
 
 
-def stored(falcon: Any, keep: Keep) -> tuple[dict[str, Any], Parts, list[str]]:
+@dataclass(frozen=True, eq=False)
+class Saved:
+    """What a file holds, ready to become a `FalconDiscover` again."""
+
+    parameters: dict[str, Any]
+    audit: FittedAudit
+    model: Any
+    backbone: str
+    candidates: dict[str, float]
+    n_features: int
+    feature_names: Any
+
+
+def stored(falcon: FalconDiscover, keep: Keep) -> tuple[dict[str, Any], Parts, list[str]]:
     """Return manifest and parts of a fitted `FalconDiscover`, and types that must be trusted."""
     if keep not in get_args(Keep):
         raise InputError(f"reference is {keep!r}: choose one of {', '.join(get_args(Keep))}.")
-    bare = isinstance(falcon._reference, BareReference)
-    if bare and keep != "none":
+    audit = falcon.audit_
+    if not audit.has_rows and keep != "none":
         raise InputError("this audit has no reference rows to save: use reference='none'.")
-    # A loaded audit may hold fewer rows than it was fitted on, unless it was fitted again.
-    loaded, fitted_on = getattr(falcon, "_loaded", (None, 0))
-    if loaded is not falcon.discovery_:
-        fitted_on = len(falcon.discovery_.state)
+    assert audit.view is not None
+    assert audit.model is not None
     parts: Parts = {}
     content: dict[str, Any] = {
         "parameters": falcon.get_params(deep=False),
         "model": falcon.model_,
-        "classes": falcon.classes_,
+        "classes": audit.classes,
         "feature_names": getattr(falcon, "feature_names_in_", None),
-        "view": _own_view(falcon),
+        "view": None if audit.view is audit.model.view else audit.view,
     }
     manifest: dict[str, Any] = {
         "model": {
@@ -80,25 +92,30 @@ def stored(falcon: Any, keep: Keep) -> tuple[dict[str, Any], Parts, list[str]]:
             "candidates": falcon.candidates_,
             "name": _model_name(falcon),
         },
-        "classes": [str(label) for label in falcon.classes_],
-        "tau": float(falcon.discovery_.tau),
-        "columns": falcon._kinds,
+        "classes": [str(label) for label in audit.classes],
+        "tau": float(audit.tau),
+        "columns": audit.kinds,
         "n_features": falcon.n_features_in_,
-        "category_values": sum(len(v) for v in falcon._reference.view.values_.values()),
-        "reference": {"kept": "none", "rows": 0, "validation_rows": 0, "of": fitted_on},
+        "category_values": sum(len(v) for v in audit.view.values_.values()),
+        "reference": {"kept": "none", "rows": 0, "validation_rows": 0, "of": audit.fitted_on},
     }
     if keep == "none":
-        manifest["ranker"] = RANKER
-        manifest["seed"] = int(falcon.discovery_.seed)
+        manifest["ranker"] = BARE_RANKER
+        manifest["seed"] = int(audit.seed)
     else:
-        _store_rows(falcon, keep, content, manifest, parts)
+        _store_rows(audit, keep, content, manifest, parts)
     parts[OBJECTS], strange = objects.dumped(native.taken_out(content, parts))
     manifest["versions"] = _versions(parts)
     return manifest, parts, strange
 
 
-def restored(archive: Archive, trusted: Collection[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the parameters and the fitted attributes of the `FalconDiscover` that was saved."""
+def restored(archive: Archive, trusted: Collection[str], n_jobs: int | None) -> Saved:
+    """Return what was saved.
+
+    Parameters
+    ----------
+    n_jobs : threads to search neighbours with; None for what was set when it was saved
+    """
     manifest = archive.manifest
     _warn_other_versions(manifest, archive.name)
     where = archive.named(OBJECTS)
@@ -106,45 +123,27 @@ def restored(archive: Archive, trusted: Collection[str]) -> tuple[dict[str, Any]
     # Other parts have their own sentence; what is left is due to the objects.
     with frames.reading(where):
         content = native.put_back(content, archive.parts, archive.name)
-        parameters, model = content["parameters"], content["model"]
-        classes = content["classes"]
-        library = parameters["estimator"] is None or isinstance(parameters["estimator"], str)
-        asked = probe(model, 1 if library else classes[1])
-        view: Any = content["view"] or asked.view
-        attributes = {
-            "model_": model,
-            "classes_": classes,
-            "backbone_": manifest["model"]["backbone"],
-            "candidates_": manifest["model"]["candidates"],
-            "n_features_in_": manifest["n_features"],
-            "_kinds": dict(manifest["columns"]),
-            "_probe": asked,
-        }
-        if content["feature_names"] is not None:
-            attributes["feature_names_in_"] = content["feature_names"]
-        if manifest["reference"]["kept"] == "none":
-            found: Discovery = BareDiscovery.empty(
-                classes, manifest["tau"], manifest.get("seed", 0)
-            )
-            attributes["_measure"] = BareMeasure()
-            attributes["_reference"] = BareReference(view, asked)
-        else:
-            measure = manifest["measure"]
-            attributes["_measure"] = Measure(**{**measure, "mix": tuple(measure["mix"])})
-            attributes["_reference"] = _reference(
-                content, view, asked, archive, parameters["n_jobs"]
-            )
-            found = _discovery(content, archive)
-        attributes["discovery_"] = found
-        attributes["_loaded"] = (found, manifest["reference"]["of"])
-        attributes["regions_"] = found.regions
-        attributes["ranker_"] = found.training.ranker(found.ranker, found.tau)
-        return parameters, attributes
+        parameters, estimator = content["parameters"], content["parameters"]["estimator"]
+        if n_jobs is not None:
+            parameters["n_jobs"] = n_jobs
+        library = estimator is None or isinstance(estimator, str)
+        model = probe(content["model"], 1 if library else content["classes"][1])
+        bare = manifest["reference"]["kept"] == "none"
+        audit = (_bare_audit if bare else _audit)(content, archive, model)
+        return Saved(
+            parameters,
+            audit,
+            content["model"],
+            manifest["model"]["backbone"],
+            manifest["model"]["candidates"],
+            manifest["n_features"],
+            content["feature_names"],
+        )
 
 
-def _model_name(falcon: Any) -> str:
+def _model_name(falcon: FalconDiscover) -> str:
     """Return what people call the model: of one that was given, the class inside the wrappers."""
-    if falcon._is_library:
+    if falcon.estimator is None or isinstance(falcon.estimator, str):
         return str(falcon.backbone_)
     model = falcon.model_
     while isinstance(model, FrozenEstimator):
@@ -153,28 +152,29 @@ def _model_name(falcon: Any) -> str:
     return f"{type(model).__name__}{last}"
 
 
-def _own_view(falcon: Any) -> Any:
-    view = falcon._reference.view
-    return None if view is falcon._probe.view else view
-
-
 def _store_rows(
-    falcon: Any, keep: Keep, content: dict[str, Any], manifest: dict[str, Any], parts: Parts
+    audit: FittedAudit,
+    keep: Keep,
+    content: dict[str, Any],
+    manifest: dict[str, Any],
+    parts: Parts,
 ) -> None:
     """Put everything that holds rows, or was measured on them, into content and parts."""
-    reference, found = falcon._reference, falcon.discovery_
-    training, seed = found.training, falcon._measure.seed
-    kept = _kept(training.oof.codes, keep, seed)
+    reference, builder, training = audit.reference, audit.builder, audit.training
+    assert reference is not None
+    assert builder is not None
+    kept = _kept(training.oof.codes, keep, audit.seed)
     checked = training.validation
     kept_checked = np.empty(0, dtype=np.intp)
     if checked is not None:
-        kept_checked = _kept(checked.codes, keep, seed)
-        parts[VALIDATION_ROWS] = frames.parquet(_frame(checked, kept_checked))
+        kept_checked = _kept(checked.codes, keep, audit.seed)
+        parts[VALIDATION_ROWS] = frames.parquet(states.frame(checked, kept_checked))
+        assert checked.state.features is not None
         parts[VALIDATION_FEATURES] = frames.npz({"features": checked.state.features[kept_checked]})
-    fit_rows = _frame(training.oof, kept).assign(learned=found.learned[kept])
-    parts[FIT_ROWS] = frames.parquet(fit_rows.set_axis(found.index[kept]))
-    parts[FIT_TABLE] = frames.parquet(found.table.frame.iloc[kept].reset_index(drop=True))
-    arrays = {
+    fit_rows = states.frame(training.oof, kept)
+    parts[FIT_ROWS] = frames.parquet(fit_rows.set_axis(audit.table.index[kept]))
+    parts[FIT_TABLE] = frames.parquet(audit.table.frame.iloc[kept].reset_index(drop=True))
+    arrays: dict[str, npt.NDArray[Any]] = {
         "labels": reference.labels[kept],
         "p": reference.p[kept],
         "coordinates": reference.coordinates[kept],
@@ -183,18 +183,19 @@ def _store_rows(
         arrays["hashes"] = reference.hashes[kept]
     parts[REFERENCE] = frames.npz(arrays)
     layout = None
-    if reference.view is not reference.probe.view:
+    if reference.probe is not None and reference.view is not reference.probe.view:
         layout, parts[ENCODED] = frames.rows_stored(take_rows(reference.encoded, kept))
     ranked = np.concatenate([kept, len(training.oof.codes) + kept_checked])
+    ranker = audit.ranker
     content |= {
         "support": reference.support,
         "opinions": reference.opinions,
-        "spec": found.ranker,
-        "ranker": _without_rows(falcon.ranker_, ranked),
-        "witness": _witness(found),
-        "regions": _regions_stored(found.regions, ranked, parts),
+        "spec": audit.spec,
+        "ranker": _without_rows(ranker, ranked),
+        "witness": _witness(audit),
+        "regions": _regions_stored(audit.regions, ranked, parts),
     }
-    whole = len(kept) == manifest["reference"]["of"]
+    whole = len(kept) == audit.fitted_on
     manifest["reference"] |= {
         "kept": "full" if whole else "sample",
         "rows": len(kept),
@@ -202,14 +203,13 @@ def _store_rows(
         "encoded": layout,
         "recall": reference.recall,
     }
-    measure = falcon._measure
     manifest["measure"] = {
-        "n_neighbors": int(measure.n_neighbors),
-        "n_mix_neighbors": int(measure.n_mix_neighbors),
-        "mix": [float(weight) for weight in measure.mix],
-        "seed": int(measure.seed),
+        "n_neighbors": int(builder.n_neighbors),
+        "n_mix_neighbors": int(builder.n_mix_neighbors),
+        "mix": [float(weight) for weight in builder.mix],
+        "seed": int(builder.seed),
     }
-    manifest["ranker"] = getattr(falcon.ranker_, "name", type(falcon.ranker_).__name__)
+    manifest["ranker"] = ranker.name
 
 
 def _kept(codes: Any, keep: Keep, seed: int) -> IntArray:
@@ -226,29 +226,6 @@ def _kept(codes: Any, keep: Keep, seed: int) -> IntArray:
     return np.sort(np.concatenate(chosen))
 
 
-def _frame(rows: LabelledState, kept: IntArray) -> pd.DataFrame:
-    state = rows.state.take(kept)
-    frame = pd.concat(
-        [state.signals.add_prefix(SIGNAL), state.evidence.add_prefix(EVIDENCE)], axis=1
-    ).assign(p=state.p, label=rows.codes[kept])
-    if state.apart is not None:
-        frame = pd.concat([frame, state.apart.frame(APART)], axis=1)
-    return frame if state.fold is None else frame.assign(fold=state.fold)
-
-
-def _labelled(frame: pd.DataFrame, features: Any) -> LabelledState:
-    def columns(prefix: str) -> pd.DataFrame:
-        chosen = [name for name in frame.columns if name.startswith(prefix)]
-        return frame[chosen].rename(columns=lambda name: name.removeprefix(prefix)).copy()
-
-    frame = frame.reset_index(drop=True)
-    fold = frame["fold"].to_numpy(copy=True) if "fold" in frame else None
-    p = frame["p"].to_numpy(copy=True)
-    apart = Apart.from_frame(columns(APART))
-    state = State(p, columns(SIGNAL), columns(EVIDENCE), fold, features, apart)
-    return LabelledState(state, frame["label"].to_numpy(np.int8, copy=True))
-
-
 def _without_rows(ranker: Ranker, kept: IntArray) -> Ranker:
     """Return the ranker; scores it keeps of the rows it learned from are cut to those kept."""
     held = {name: value for name, value in vars(ranker).items() if name.startswith("held_out_")}
@@ -260,10 +237,10 @@ def _without_rows(ranker: Ranker, kept: IntArray) -> Ranker:
     return other
 
 
-def _witness(found: Discovery) -> Ranker:
+def _witness(audit: FittedAudit) -> Ranker:
     # Where it has nothing to learn, regions do without; fit has said what there is to say.
     with notices.collected():
-        return found.training.ranker(REGION_WITNESS, found.tau)
+        return audit.ranker_of(REGION_WITNESS, audit.tau)
 
 
 def _regions_stored(regions: RegionSet, kept: IntArray, parts: Parts) -> dict[str, Any]:
@@ -329,41 +306,62 @@ def _reference(
     )
 
 
-def _discovery(content: dict[str, Any], archive: Archive) -> Discovery:
+def _audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAudit:
     manifest = archive.manifest
     rows, checked = (manifest["reference"][name] for name in ("rows", "validation_rows"))
+    view: Any = content["view"] or model.view
+    reference = _reference(content, view, model, archive, content["parameters"]["n_jobs"])
     frame = _table(archive, FIT_ROWS, rows)
-    coordinates = _arrays(archive, REFERENCE, rows)["coordinates"]
     with frames.reading(archive.named(FIT_ROWS)):
-        oof = _labelled(frame, coordinates)
-        learned = frame["learned"].to_numpy(copy=True)
+        oof = states.labelled(frame, reference.coordinates)
     validation = None
     if checked:
         other = _table(archive, VALIDATION_ROWS, checked)
         features = _arrays(archive, VALIDATION_FEATURES, checked)["features"]
         with frames.reading(archive.named(VALIDATION_ROWS)):
-            validation = _labelled(other, features)
+            validation = states.labelled(other, features)
     training = TrainingRows(oof, validation)
     tau, spec = manifest["tau"], content["spec"]
     training.keep(REGION_WITNESS, tau, content["witness"])
-    training.keep(spec, tau, content["ranker"])
+    training.keep(spec, tau, rankers.complete(content["ranker"]))
     table = _table(archive, FIT_TABLE, rows)
-    return Discovery(
-        Table(table, table, dict(manifest["columns"]), frame.index),
-        oof.state,
-        oof.codes,
-        frame.index,
-        content["classes"],
-        tau,
-        spec,
-        _regions_restored(content["regions"], archive),
-        learned,
-        training,
-        own_rows=True,
-        source=GIVEN_SCORES
-        if isinstance(content["parameters"]["estimator"], FrozenEstimator)
-        else CROSS_FITTED,
-        seed=manifest["measure"]["seed"],
+    measure = manifest["measure"]
+    frozen = isinstance(content["parameters"]["estimator"], FrozenEstimator)
+    return FittedAudit(
+        classes=content["classes"],
+        tau=tau,
+        spec=spec,
+        seed=measure["seed"],
+        kinds=dict(manifest["columns"]),
+        table=Table(table, table, dict(manifest["columns"]), frame.index),
+        training=training,
+        regions=_regions_restored(content["regions"], archive),
+        fitted_on=manifest["reference"]["of"],
+        source=GIVEN_SCORES if frozen else CROSS_FITTED,
+        view=view,
+        model=model,
+        reference=reference,
+        builder=StateBuilder(**{**measure, "mix": tuple(measure["mix"])}),
+    )
+
+
+def _bare_audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAudit:
+    """Return an audit that was saved without any row: it ranks by the model's confidence."""
+    manifest = archive.manifest
+    state, codes = certainty_alone(np.empty(0)), np.empty(0, dtype=np.int8)
+    return FittedAudit(
+        classes=content["classes"],
+        tau=manifest["tau"],
+        spec=BARE_RANKER,
+        seed=manifest.get("seed", 0),
+        kinds=dict(manifest["columns"]),
+        table=Table(None, pd.DataFrame(), {}, pd.RangeIndex(0)),
+        training=TrainingRows(LabelledState(state, codes)),
+        regions=RegionSet.none("the audit was saved without reference rows."),
+        fitted_on=manifest["reference"]["of"],
+        source=CROSS_FITTED,
+        view=content["view"] or model.view,
+        model=model,
     )
 
 

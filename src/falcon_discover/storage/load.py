@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
 
 from joblib import effective_n_jobs
 
 from falcon_discover.audit.estimator import FalconDiscover
-from falcon_discover.signals.neighbours.index import LabelledIndex
-from falcon_discover.signals.reference import Reference
+from falcon_discover.audit.fitted import FittedAudit
 from falcon_discover.storage.archive import Archive
 from falcon_discover.storage.contents import restored
 from falcon_discover.storage.frames import reading
@@ -40,24 +38,21 @@ def load(
     FalconDiscover.save : writes the file, and has an example of both
     """
     archive = Archive.open(source if isinstance(source, bytes) else Path(source))
-    parameters, attributes = restored(archive, trusted)
+    saved = restored(archive, trusted, n_jobs)
     with reading(archive.named(OBJECTS)):
-        falcon = FalconDiscover(**parameters)
-    for name, value in attributes.items():
-        setattr(falcon, name, value)
+        falcon = FalconDiscover(**saved.parameters)
+    falcon.n_features_in_ = saved.n_features
+    if saved.feature_names is not None:
+        falcon.feature_names_in_ = saved.feature_names
     if n_jobs is not None:
-        _use_threads(falcon, n_jobs)
-    return falcon
+        _use_threads(saved.audit, n_jobs)
+    return falcon.with_audit(saved.audit, saved.model, saved.backbone, saved.candidates)
 
 
-def _use_threads(falcon: FalconDiscover, n_jobs: int) -> None:
-    falcon.set_params(n_jobs=n_jobs)
-    models = [falcon._probe.classifier]
-    reference = falcon._reference
-    if isinstance(reference, Reference):
-        index = LabelledIndex(reference.coordinates, reference.labels, n_jobs)
-        falcon._reference = replace(reference, index=index)
-        models += list(reference.opinions.models.values()) if reference.opinions else []
+def _use_threads(audit: FittedAudit, n_jobs: int) -> None:
+    models = [] if audit.model is None else [audit.model.classifier]
+    if audit.reference is not None and audit.reference.opinions is not None:
+        models += audit.reference.opinions.models.values()
     for model in models:
         if hasattr(model, "get_booster"):
             # XGBoost asks the booster, not its wrapper.

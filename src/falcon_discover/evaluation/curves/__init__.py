@@ -2,12 +2,9 @@
 
 from falcon_discover.evaluation.curves.capture import capture_curve, missed_curve, random_band
 from falcon_discover.evaluation.curves.confidence import confidence_histogram, reliability
-from falcon_discover.evaluation.curves.finding import Curves, Finding
 from falcon_discover.evaluation.curves.signals import signal_strength
 
 __all__ = [
-    "Curves",
-    "Finding",
     "capture_curve",
     "confidence_histogram",
     "missed_curve",

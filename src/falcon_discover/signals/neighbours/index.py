@@ -56,7 +56,7 @@ class Neighbours:
     distances: Float32Array
     class_distances: Float32Array | None = None
 
-    def __getitem__(self, part: slice) -> Neighbours:
+    def __getitem__(self, part: slice | IntArray) -> Neighbours:
         by_class = None if self.class_distances is None else self.class_distances[part]
         return Neighbours(self.rows[part], self.distances[part], by_class)
 

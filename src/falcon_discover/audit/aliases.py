@@ -1,37 +1,34 @@
-"""What can be asked of a fitted audit: whom to review, how well it works, how to recalibrate."""
+"""What a finding can be asked, asked of the estimator: `falcon.review(X)` and the like."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
+from sklearn.utils.validation import check_is_fitted
 
-from falcon_discover.audit.finding import Discovery
+from falcon_discover.audit.door import Door
 from falcon_discover.calibration.discrepancy import Caution
 from falcon_discover.calibration.model import CalibratedModel
 from falcon_discover.evaluation.budget import ReviewBudget
 from falcon_discover.evaluation.contributions import Contributions
 from falcon_discover.evaluation.results import Evaluation
-from falcon_discover.plots.accessor import Plots
 from falcon_discover.regions.conflict import Conflict
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
 
+if TYPE_CHECKING:
+    from falcon_discover.plots.accessor import Plots
 
-class Answers:
-    """The questions `FalconDiscover` answers, each through `examine`."""
+Keep = Literal["full", "sample", "none"]
+
+
+class Aliases(Door):
+    """Asks the finding on the rows that are given, or on those of the fit."""
 
     backbone_: str
-
-    def examine(self, X: Any = None, y: Any = None) -> Discovery:
-        """Return everything known about rows; `FalconDiscover` does it."""
-        raise NotImplementedError
-
-    def _at_work(self) -> AbstractContextManager[None]:
-        raise NotImplementedError
 
     @property
     def plot(self) -> Plots:
@@ -73,27 +70,31 @@ class Answers:
     def review_budget(
         self,
         max_residual_rate: float,
-        confidence: float = PAPER.interval_level,
+        confidence_level: float = PAPER.interval_level,
         *,
         X: Any = None,
         y: Any = None,
         batch: int | None = None,
+        confidence: float | None = None,
     ) -> ReviewBudget:
         """Return the smallest share to review so that the rest is safe.
 
         Parameters
         ----------
         max_residual_rate : highest rate of confident errors among the rows not reviewed
-        confidence : probability with which the statement is to hold
+        confidence_level : probability with which the statement is to hold
         X, y : labelled rows that were not given to `fit`, for an exact statement; without them
             the rows given to `fit` are used, each judged out-of-fold
         batch : how many rows to come the statement is to speak of; without it, of the long run
+        confidence : the old name of `confidence_level`
 
         See Also
         --------
-        Discovery.missed_bound : the reverse, for a given budget: `examine(X, y).missed_bound(0.2)`
+        Finding.missed_bound : the reverse, for a given budget: `examine(X, y).missed_bound(0.2)`
         """
-        return self.examine(X, y).review_budget(max_residual_rate, confidence, batch=batch)
+        return self.examine(X, y).review_budget(
+            max_residual_rate, confidence_level, batch=batch, confidence=confidence
+        )
 
     def report(
         self,
@@ -151,8 +152,9 @@ class Answers:
 
     def contributions(self) -> Contributions:
         """Return what each family of signals earns: the loss in eligible AUROC without it."""
+        check_is_fitted(self)
         with self._at_work():
-            return self.examine().contributions()
+            return self.audit_.contributions()
 
     def conflict(self, X: Any = None, y: Any = None) -> Conflict:
         """Return conflict amplification over a grid of thresholds, and the regime of the rows."""
@@ -192,7 +194,42 @@ class Answers:
         >>> falcon.calibrated("platt").predict_proba(planted.X[:3]).shape
         (3, 2)
         """
+        check_is_fitted(self)
         with self._at_work():
-            calibrator = self.examine().calibrator(method, weighted=weighted, caution=caution)
+            calibrator = self.audit_.calibrator(method, weighted=weighted, caution=caution)
         model = CalibratedModel(self, method, weighted=weighted, caution=caution)
-        return model._take(self, calibrator)
+        return model.with_fitted(self, calibrator)
+
+    def save(self, path: str | Path, reference: Keep = "full") -> Path:
+        """Save the fitted audit in one file, which `falcon_discover.load` reads.
+
+        Parameters
+        ----------
+        path : where; an older file there is replaced in one step
+        reference : {"full", "sample", "none"}
+            Which of the rows given to `fit` go into the file. "full" gives the same scores after
+            loading, to the last bit. "sample" keeps a tenth of the rows (at least 1,000), with
+            each class's share; signals are measured against these, so scores change.
+            "none" keeps no row: the loaded audit ranks by gated confidence. In any case
+            the file holds the model and, for columns of text, the values they had.
+
+        Warns
+        -----
+        DataWarning : if loading the file will need trust in types that are not known to be safe
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from falcon_discover import FalconDiscover, datasets, load
+        >>> rows = datasets.make_planted(300, random_state=0)
+        >>> falcon = FalconDiscover("logistic_regression", random_state=0).fit(rows.X, rows.y)
+        >>> new = datasets.make_planted(50, random_state=1).X
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     again = load(falcon.save(f"{folder}/audit.falcon"))
+        >>> bool((again.score_samples(new) == falcon.score_samples(new)).all())
+        True
+        """
+        check_is_fitted(self)
+        from falcon_discover.storage.save import save
+
+        return save(self, Path(path), reference)

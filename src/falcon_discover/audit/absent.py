@@ -1,0 +1,22 @@
+"""What to say where a part of an audit is missing."""
+
+from falcon_discover.signals.state import STABILITY_SIGNALS
+
+NO_MODEL = (
+    "There was no model to probe, so the stability signals "
+    f"({', '.join(STABILITY_SIGNALS)}) are absent and rankers that need them are left out."
+)
+NO_SCORES = "this audit has no model to ask for scores: it was made of predictions alone."
+ONLY_CONFIDENCE = (
+    "this audit was saved without reference rows: rows are ranked by gated confidence, and all "
+    "signals but the model's own certainty are missing. Save with reference='sample' or 'full' "
+    "for more."
+)
+NO_FIT_ROWS = (
+    "the rows given to fit were left out when this audit was saved: give X (and y); for figures, "
+    "examine(X, y).plot."
+)
+LEFT_OUT = (
+    "the rows of the fit, which were left out when this audit was saved: save it with "
+    "reference='sample' or 'full'."
+)

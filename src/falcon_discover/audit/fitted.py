@@ -1,0 +1,214 @@
+"""The fitted audit: everything that a fit leaves behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from falcon_discover import rankers
+from falcon_discover.audit.absent import (
+    LEFT_OUT,
+    NO_FIT_ROWS,
+    NO_MODEL,
+    NO_SCORES,
+    ONLY_CONFIDENCE,
+)
+from falcon_discover.audit.checks import warn_own_decisions
+from falcon_discover.audit.finding import Finding
+from falcon_discover.calibration import calibration_weights, fitted_calibrator, training_weights
+from falcon_discover.calibration.discrepancy import Caution
+from falcon_discover.calibration.model import StateCalibrator
+from falcon_discover.data.table import Kind, Table
+from falcon_discover.data.view import TransformedView
+from falcon_discover.evaluation.contributions import Contributions, contributions
+from falcon_discover.exceptions import InputError
+from falcon_discover.metrics import false_confidence
+from falcon_discover.models.adapter import Probe
+from falcon_discover.rankers.training import TrainingRows
+from falcon_discover.regions.region_set import RegionSet
+from falcon_discover.runtime import notices
+from falcon_discover.runtime.types import FloatArray
+from falcon_discover.signals.builder import StateBuilder
+from falcon_discover.signals.reference import Reference
+from falcon_discover.signals.state import State
+
+# Two rows closer than this are the same row (float32 coordinates).
+DUPLICATE_DISTANCE = 1e-6
+# Regions are described with the learned score of the rows they are described on.
+REGION_WITNESS = "learned_oof"
+
+
+@dataclass(frozen=True, eq=False)
+class FittedAudit:
+    """What is known after a fit, and how other rows are judged by it.
+
+    An audit of predictions alone has no model and no reference. One that was saved without rows
+    has a model, and no reference, table or training rows: it ranks by the model's confidence.
+
+    Parameters
+    ----------
+    classes : the two labels, the positive one last
+    tau : confidence from which a wrong prediction counts
+    spec : the ranker, as it was asked for
+    seed : of everything drawn, and of the order of equal rows
+    kinds : the columns and what they hold
+    table, training : the rows of the fit, and their cross-fitted states with labels
+    regions : what was found on them
+    fitted_on : how many rows there were; a saved audit may keep fewer
+    source : what is known about these rows, in words; see `falcon_discover.evaluation.budget`
+    view : the transformed view of the rows
+    model, reference, builder : what the states of other rows are measured with
+    scored : which class a given score was the probability of; `state.p` is that of the last
+    decides_otherwise : whether the model has a threshold of its own
+    """
+
+    classes: npt.NDArray[Any]
+    tau: float
+    spec: Any
+    seed: int
+    kinds: dict[str, Kind]
+    table: Table
+    training: TrainingRows
+    regions: RegionSet
+    fitted_on: int
+    source: str
+    view: TransformedView | None = None
+    model: Probe | None = None
+    reference: Reference | None = None
+    builder: StateBuilder | None = None
+    scored: int = 1
+    decides_otherwise: bool = False
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether rows of the fit are left to learn from and to compare with."""
+        return len(self.training.oof.codes) > 0
+
+    @property
+    def ranker(self) -> rankers.Ranker:
+        """The fitted ranker."""
+        return self.ranker_of(self.spec, self.tau)
+
+    def ranker_of(self, spec: Any, tau: float) -> rankers.Ranker:
+        """Return any ranker, fitted once on the rows it learns from."""
+        if not self.has_rows:
+            made = rankers.make(spec)
+            if made.labels is not None:
+                raise InputError(f"the ranker {spec!r} learns from {LEFT_OUT}")
+            if not set(made.needs) <= set(self.training.oof.state.signals.columns):
+                raise InputError(f"the ranker {spec!r} compares with {LEFT_OUT}")
+        return self.training.ranker(spec, tau)
+
+    def state(self, table: Table, *, extended: bool = True, only_eligible: bool = False) -> State:
+        """Return the state of rows that were not given to the fit.
+
+        Parameters
+        ----------
+        extended : whether more than the paper's signals is wanted
+        only_eligible : measure eligible rows alone, which is less work; for rankers that put them
+            first anyway
+        """
+        if self.model is None:
+            raise InputError(NO_SCORES)
+        if self.reference is None or self.builder is None:
+            notices.warn(ONLY_CONFIDENCE)
+            return certainty_alone(self.model.score(table))
+        eligible_at = self.tau if only_eligible else None
+        state = self.builder.build(
+            table, self.reference, extended=extended, eligible_at=eligible_at
+        )
+        self._warn_rows_of_fit(state)
+        return state
+
+    def score(self, state: State) -> FloatArray:
+        """Return the suspicion of rows, higher = review first."""
+        return self.ranker.score(state)
+
+    def risk(self, state: State) -> FloatArray | None:
+        """Return the probability of a confident error, where the ranker estimates it."""
+        ranker = self.ranker
+        return ranker.risk(state) if isinstance(ranker, rankers.GatedRisk) else None
+
+    def examine(
+        self, table: Table | None = None, codes: npt.NDArray[np.int8] | None = None
+    ) -> Finding:
+        """Return everything known about rows; without any, about the rows of the fit."""
+        if table is None:
+            return self._fit_rows
+        state = self.state(table)
+        if self.decides_otherwise and self.model is not None:
+            differing = self.model.differing(self.model.encode(table), state.p)
+            warn_own_decisions(differing, len(table))
+        return Finding(self, table, state, codes).warned()
+
+    @cached_property
+    def _fit_rows(self) -> Finding:
+        if not self.has_rows:
+            raise InputError(NO_FIT_ROWS)
+        rows = self.training.oof
+        return Finding(
+            self, self.table, rows.state, rows.codes, is_fit_rows=True, source=self.source
+        )
+
+    def regions_on(
+        self, frame: pd.DataFrame, state: State, codes: npt.NDArray[np.int8]
+    ) -> RegionSet:
+        """Return the regions with their figures on labelled rows other than those of the fit."""
+        if not self.has_rows:
+            return replace(self.regions, here=())
+        events = false_confidence(codes, state.p, self.tau)
+        # Where there was nothing to learn, regions do without.
+        with notices.collected():
+            witness = self.ranker_of(REGION_WITNESS, self.tau).score(state)
+        clusters = self.regions.clusters.described(state, witness, events, state.decision == codes)
+        return self.regions.described(clusters, frame, state, self.tau, events)
+
+    def calibrator(
+        self, method: str, *, weighted: bool = False, caution: Caution = 0.0
+    ) -> StateCalibrator:
+        """Return a calibrator fitted on the rows that rankers learn from."""
+        if not self.has_rows:
+            raise InputError(f"a calibrator learns from {LEFT_OUT}")
+        rows = self.training.source("all")
+        weights = None
+        if weighted:
+            if not rows.state.has_stability:
+                raise InputError(f"calibration weights need a model: {NO_MODEL}")
+            weights = training_weights(calibration_weights(rows.state, rows.events(self.tau)))
+        return fitted_calibrator(method, rows.state, rows.codes, weights, caution=caution)
+
+    def contributions(self) -> Contributions:
+        """Return what each family of signals earns, on the rows that the ranker learned from."""
+        if not self.has_rows:
+            raise InputError(f"the measure of contributions learns from {LEFT_OUT}")
+        ranker = self.ranker
+        if not isinstance(ranker, rankers.GatedRisk):
+            ranker = self.ranker_of("auto", self.tau)
+            assert isinstance(ranker, rankers.GatedRisk)
+        return contributions(self.training.source(ranker.labels), ranker, self.tau)
+
+    def _warn_rows_of_fit(self, state: State) -> None:
+        twins = _share_of_twins(state)
+        if twins > 0.5 + _share_of_twins(self.training.oof.state) / 2:
+            notices.warn(
+                f"{100 * twins:.0f} % of these rows are among the rows given to fit, so each finds "
+                "itself as its own neighbour: call the method without X for their out-of-fold "
+                "result (signals: examine().frame())."
+            )
+
+
+def certainty_alone(p: FloatArray) -> State:
+    """Return a state of native certainty, without a row to compare with."""
+    state = State.from_scores(p)
+    return replace(state, evidence=pd.DataFrame({"nearest_distance": np.nan}, state.signals.index))
+
+
+def _share_of_twins(state: State) -> float:
+    """Return which share of the rows that were compared is among those they were compared with."""
+    distances = state.evidence["nearest_distance"].dropna()
+    return float((distances < DUPLICATE_DISTANCE).mean())

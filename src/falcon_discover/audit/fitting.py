@@ -1,0 +1,178 @@
+"""From labelled rows and a base model to a fitted audit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from falcon_discover import rankers
+from falcon_discover.audit.checks import (
+    neighbour_count,
+    warn_own_decisions,
+    warn_target_among_columns,
+)
+from falcon_discover.audit.fitted import REGION_WITNESS, FittedAudit
+from falcon_discover.data.labels import Labels
+from falcon_discover.data.table import Table
+from falcon_discover.data.view import TransformedView
+from falcon_discover.models.crossfit import CrossFit, Folds
+from falcon_discover.rankers.training import LabelledState, TrainingRows, check_labels
+from falcon_discover.regions.clusters import Clusters
+from falcon_discover.regions.region_set import RegionSet
+from falcon_discover.regions.search import find_regions
+from falcon_discover.runtime import notices, progress
+from falcon_discover.settings import PAPER
+from falcon_discover.signals.builder import StateBuilder
+from falcon_discover.signals.opinions import CrossOpinions
+from falcon_discover.signals.reference import Reference
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """What decides a fit beside the rows and the base model.
+
+    Parameters
+    ----------
+    spec : the ranker
+    n_neighbors, n_mix_neighbors, mix : of the state
+    source, scored : of the audit; see `FittedAudit`
+    """
+
+    tau: float
+    spec: Any
+    seed: int
+    source: str
+    n_neighbors: int = PAPER.n_neighbors
+    n_mix_neighbors: int = PAPER.n_mix_neighbors
+    mix: tuple[float, ...] = PAPER.mix
+    n_regions: int = PAPER.n_regions
+    n_jobs: int | None = None
+    scored: int = 1
+
+
+def check_ranker(spec: Any, *, has_validation: bool) -> None:
+    """Raise if a ranker cannot be made, or learns from rows that are not there."""
+    check_labels(rankers.make(spec).labels, has_validation=has_validation)
+
+
+def fit_audit(
+    table: Table,
+    labels: Labels,
+    folds: Folds,
+    base: CrossFit,
+    recipe: Recipe,
+    validation: tuple[Table, Labels] | None = None,
+) -> FittedAudit:
+    """Measure the rows, find the regions and fit the ranker.
+
+    Parameters
+    ----------
+    table, labels : the rows of the fit
+    base : the base model, cross-fitted over `folds`, or given scores
+    validation : further labelled rows, for rankers that learn from them
+    """
+    warn_own_decisions(base.differing, len(table))
+    builder = StateBuilder(
+        neighbour_count(recipe.n_neighbors, len(table)),
+        neighbour_count(recipe.n_mix_neighbors, len(table)),
+        tuple(recipe.mix),
+        recipe.seed,
+    )
+    ranker = rankers.make(recipe.spec)
+    opinions = None
+    if ranker.wants_opinions:
+        opinions = CrossOpinions.fit(table, labels.codes, folds, recipe.seed, recipe.n_jobs)
+    state = builder.cross_fitted_state(
+        table,
+        labels.codes,
+        base.p,
+        base.reference_p,
+        folds,
+        base.fold_probes,
+        own_view=base.own_view,
+        opinions=opinions,
+        n_jobs=recipe.n_jobs,
+    )
+    reference = None
+    if base.probe is None:
+        view = TransformedView().fit(table)
+        features = view.transform(table)
+    else:
+        reference = Reference.build(
+            table,
+            labels.codes,
+            base.p,
+            base.probe,
+            own_view=base.own_view,
+            opinions_seed=recipe.seed if ranker.wants_opinions else None,
+            n_jobs=recipe.n_jobs,
+        )
+        view, features = reference.view, reference.coordinates
+    view.warn_odd_columns(table)
+    warn_target_among_columns(table, labels)
+    checked = None
+    if validation is not None and reference is not None:
+        rows, known = validation
+        checked = LabelledState(builder.build(rows, reference), known.codes)
+    training = TrainingRows(LabelledState(replace(state, features=features), labels.codes), checked)
+    audit = FittedAudit(
+        classes=labels.classes,
+        tau=recipe.tau,
+        spec=recipe.spec,
+        seed=recipe.seed,
+        kinds=table.kinds,
+        table=table,
+        training=training,
+        regions=_regions(table, training, validation, recipe),
+        fitted_on=len(table),
+        source=recipe.source,
+        view=view,
+        model=base.probe,
+        reference=reference,
+        builder=builder,
+        scored=recipe.scored,
+        decides_otherwise=base.differing > 0,
+    )
+    audit.examine().warned()
+    return audit
+
+
+def _regions(
+    table: Table,
+    training: TrainingRows,
+    validation: tuple[Table, Labels] | None,
+    recipe: Recipe,
+) -> RegionSet:
+    """Return the regions of the rows; with each half of them, validation rows confirm."""
+    rankers.make(recipe.spec).check(training.oof.state)
+    progress.expect(1)
+    progress.step("regions")
+    rows, tau = training.oof, recipe.tau
+    # Where there is nothing to learn, regions do without.
+    with notices.collected():
+        learned = training.oof_scores(REGION_WITNESS, tau)
+    clusters = Clusters.find(
+        rows.state,
+        learned,
+        rows.events(tau),
+        rows.state.decision == rows.codes,
+        n_regions=recipe.n_regions,
+        seed=recipe.seed,
+    )
+    parts, frame = [rows], table.frame
+    if validation is not None and training.validation is not None:
+        parts.append(training.validation)
+        frame = pd.concat([frame, validation[0].frame], ignore_index=True)
+    rules, foreseen = find_regions(
+        frame,
+        table.kinds,
+        np.concatenate([part.state.confidence for part in parts]),
+        np.concatenate([part.events(tau) for part in parts]),
+        n_fit=len(table),
+        tau=tau,
+        seed=recipe.seed,
+    )
+    return RegionSet(rules, foreseen, clusters)

@@ -1,0 +1,62 @@
+"""Regions in words of a fit: found on one half of the rows, confirmed on all others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from falcon_discover.data.table import Kind
+from falcon_discover.regions.claims import FREQUENT_LIFT
+from falcon_discover.regions.halves import halves
+from falcon_discover.regions.rules import MAX_RULES, Rule, find_together, told_already
+from falcon_discover.runtime.types import BoolArray, FloatArray
+
+# Regions that the model's own confidence may foresee: how many.
+MAX_FORESEEN = 3
+
+
+def find_regions(
+    frame: pd.DataFrame,
+    kinds: Mapping[str, Kind],
+    confidence: FloatArray,
+    events: BoolArray,
+    *,
+    n_fit: int,
+    tau: float,
+    seed: int,
+) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+    """Return the regions with more confident errors than expected, and those expected.
+
+    First those with more confident errors than rows of the same confidence hold, then those
+    with more than all eligible rows hold, unless most of their confident errors lie in confirmed
+    ones of the first kind: those would be told twice.
+
+    Parameters
+    ----------
+    frame : the rows of the fit, then the validation rows, which only confirm
+    n_fit : how many rows are of the fit
+    """
+    kept = np.ones((2, len(events)), dtype=bool)
+    fit = slice(n_fit)
+    kept[:, fit] = halves(frame[fit], events[fit], confidence[fit] >= tau, seed)
+    rules = find_together(
+        frame,
+        dict(kinds),
+        confidence,
+        events,
+        {"confidence": MAX_RULES, "all": MAX_FORESEEN},
+        tau=tau,
+        confirmation=kept,
+    )
+    told = np.zeros(len(events), dtype=bool)
+    for rule in rules["confidence"]:
+        if rule.confirmed:
+            told[rule.rows] = True
+
+    def tells_more(rule: Rule) -> bool:
+        frequent = rule.confirmed and rule.confirmation.lift >= FREQUENT_LIFT
+        return frequent and not told_already(rule, told, events)
+
+    return tuple(rules["confidence"]), tuple(rule for rule in rules["all"] if tells_more(rule))
