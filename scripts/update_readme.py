@@ -1,4 +1,4 @@
-"""Put the committed figures into README and docs: python scripts/update_readme.py."""
+"""Put the committed figures into README and docs: python scripts/update_readme.py [--check]."""
 
 from __future__ import annotations
 
@@ -48,10 +48,34 @@ def filled(text: str) -> str:
 # Figures of the results that pages of the site show; the site serves nothing outside docs/.
 FIGURES = ("beyond/gains.png", "beyond/risk_calibration.png", "figures/adult_operating_points.png")
 
-if __name__ == "__main__":
+
+def stale() -> list[str]:
+    """Return the pages and images that are not what the results give."""
+    pages = [page for page in PAGES if filled(text := (ROOT / page).read_text()) != text]
+    images = [
+        figure
+        for figure in FIGURES
+        if (ROOT / "results" / figure).read_bytes()
+        != (ROOT / "docs" / "images" / Path(figure).name).read_bytes()
+    ]
+    return pages + images
+
+
+def main() -> int:
+    """Renew the pages, or with --check only say which are out of date."""
+    if "--check" in sys.argv[1:]:
+        old = stale()
+        for name in old:
+            print(f"{name} is out of date: python scripts/update_readme.py", file=sys.stderr)
+        return bool(old)
     for figure in FIGURES:
         source = ROOT / "results" / figure
         (ROOT / "docs" / "images" / source.name).write_bytes(source.read_bytes())
     for page in PAGES:
         path = ROOT / page
         path.write_text(filled(path.read_text()))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
