@@ -11,7 +11,6 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, ParamSpec
 
@@ -20,6 +19,7 @@ import typer
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.interrupts import Terminated
+from falcon_discover.runtime.optional import hint, is_installed
 from falcon_discover.runtime.versions import __version__
 
 FAILED = 1
@@ -58,11 +58,8 @@ def is_dask(engine: str, scheduler: str | None) -> bool:
         if scheduler is not None:
             raise InputError("--scheduler belongs to --engine dask.")
         return False
-    if find_spec("distributed") is None:
-        raise InputError(
-            "--engine dask needs a package that is not installed: "
-            "pip install 'falcon-discover[dask]'."
-        )
+    if not is_installed("distributed"):
+        raise InputError(hint("--engine dask", "dask"))
     return True
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from falcon_discover.evaluation.sides import Sides
 from falcon_discover.exceptions import check_numbers
 from falcon_discover.metrics.intervals import auroc_interval, share_interval
 from falcon_discover.metrics.ordering import Found, Ranking
+from falcon_discover.runtime.records import plain, records
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.runtime.words import counted, percent
 from falcon_discover.signals.state import State
@@ -97,7 +97,7 @@ class Evaluation:
             "ranker": self.ranker,
             "tau": self.tau,
             "verdict": self.verdict(),
-            "model": {name: _plain(value) for name, value in self.model.items()},
+            "model": plain(self.model),
             "captures": records(self.captures),
             "rankings": records(self.rankings),
             "severity": records(self.severity),
@@ -108,10 +108,6 @@ class Evaluation:
                 "notice": self.notice,
             },
         }
-
-    def to_json(self) -> str:
-        """Return `to_dict()` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2)
 
     def __repr__(self) -> str:
         alerts = [f"WARNING: {alert}" for alert in self.alerts]
@@ -315,16 +311,3 @@ def _model(state: State, codes: npt.NDArray[np.int8]) -> dict[str, float]:
         "nll": metrics.nll(codes, state.p),
         "aurc": metrics.aurc(wrong, 1.0 - state.confidence),
     }
-
-
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return rows as plain dicts, with None for what is not defined."""
-    return [
-        {name: _plain(value) for name, value in row.items()} for row in frame.to_dict("records")
-    ]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and math.isnan(value) else value

@@ -18,6 +18,7 @@ import pandas as pd
 from falcon_discover import metrics
 from falcon_discover.data.labels import label_repr
 from falcon_discover.metrics.intervals import share_interval
+from falcon_discover.runtime.records import scalar
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.runtime.words import amount, percent, rate
 from falcon_discover.settings import PAPER
@@ -236,7 +237,7 @@ def plain_label(label: Any) -> int | float | str | bool:
     >>> plain_label(np.int64(1)), plain_label("yes"), plain_label(None)
     (1, 'yes', 'None')
     """
-    value = label.item() if isinstance(label, np.generic) else label
+    value = scalar(label)
     return value if isinstance(value, int | float | str | bool) else label_repr(label)
 
 
