@@ -68,10 +68,11 @@ class Store:
             raise InputError(f"{folder} is not a benchmark store: 'bench run' makes one.")
         self.settings = _read_json(known, "use another folder")
         if settings is not None and settings_hash(settings) != settings_hash(self.settings):
+            differs = first_difference(self.settings, settings)
             raise InputError(
                 f"the store {folder} was made with settings {settings_hash(self.settings)}, this "
                 f"program has {settings_hash(settings)}: use another folder, or the version of the "
-                f"program that made it. First difference: {first_difference(self.settings, settings)}."
+                f"program that made it. First difference: {differs}."
             )
 
     @cached_property

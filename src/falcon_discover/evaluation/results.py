@@ -17,6 +17,7 @@ from falcon_discover.evaluation.sides import Sides
 from falcon_discover.exceptions import check_numbers
 from falcon_discover.metrics.intervals import auroc_interval, share_interval
 from falcon_discover.metrics.ordering import Found, Ranking
+from falcon_discover.metrics.ranking import captures
 from falcon_discover.runtime.records import plain, records
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.runtime.words import counted, percent
@@ -236,18 +237,16 @@ def _severity(
     for higher in metrics.SEVERE_TAUS:
         if higher > tau:
             events = ranked.events(higher)
-            total, found = int(events.sum()), ranked.found(events)
-            for budget in budgets:
-                captured = found.top(metrics.review_size(len(events), budget))
+            for line in captures(ranked.found(events), budgets):
                 lines.append(
                     {
                         "ranker": ranker,
                         "ranked_for": tau,
                         "events_at": higher,
-                        "budget": budget,
-                        "events": total,
-                        "captured": captured,
-                        "capture": captured / total if total else math.nan,
+                        "budget": line.budget,
+                        "events": line.events,
+                        "captured": line.captured,
+                        "capture": line.capture,
                     }
                 )
     return lines
@@ -255,23 +254,19 @@ def _severity(
 
 def _captures(ranked: _Ranked, tau: float, budgets: Sequence[float]) -> Iterator[dict[str, float]]:
     events = ranked.events(tau)
-    total, found = int(events.sum()), ranked.found(events)
     surprising = ranked.found(np.where(events, metrics.surprise(ranked.confidence), 0.0))
-    for budget in budgets:
-        size = metrics.review_size(len(events), budget)
-        captured = found.top(size)
-        low, high = share_interval(captured, total)
+    for line in captures(ranked.found(events), budgets):
         yield {
-            "budget": budget,
+            "budget": line.budget,
             "rows": len(events),
-            "reviewed": size,
+            "reviewed": line.reviewed,
             "eligible": int((ranked.confidence >= tau).sum()),
-            "events": total,
-            "captured": captured,
-            "capture": captured / total if total else math.nan,
-            "capture_low": low,
-            "capture_high": high,
-            "captured_surprise": surprising.share(size) if total else math.nan,
+            "events": line.events,
+            "captured": line.captured,
+            "capture": line.capture,
+            "capture_low": line.low,
+            "capture_high": line.high,
+            "captured_surprise": surprising.share(line.reviewed) if line.events else math.nan,
         }
 
 
