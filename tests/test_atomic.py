@@ -14,10 +14,15 @@ from falcon_discover.runtime.atomic import replacing, write_text
 def test_what_was_there_stays_when_writing_ends_early(tmp_path, end):
     write_text(tmp_path / "kept.txt", "before")
     paths = tmp_path / "kept.txt", tmp_path / "new.txt"
-    with pytest.raises(end), replacing(*paths) as (kept, new):
-        kept.write(b"half of")
-        new.write(b"whole")
-        raise end
+
+    def interrupted():
+        with replacing(*paths) as (kept, new):
+            kept.write(b"half of")
+            new.write(b"whole")
+            raise end
+
+    with pytest.raises(end):
+        interrupted()
     assert [path.name for path in tmp_path.iterdir()] == ["kept.txt"]
     assert paths[0].read_text() == "before"
 
