@@ -28,8 +28,7 @@ __all__ = [
     "metrics",
 ]
 
-# Loaded when first asked for: tables are rebuilt from stored fields without scikit-learn, and the
-# command line is there at once.
+# Loaded when first asked for: the package, and the help of the command line, are there at once.
 _LAZY = {
     "Discovery": "falcon_discover.audit.finding",
     "FalconDiscover": "falcon_discover.audit.estimator",

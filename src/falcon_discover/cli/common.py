@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import functools
+import json
 import os
 import platform
 import re
@@ -12,7 +13,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, ParamSpec
+from typing import Annotated, Any, ParamSpec
 
 import typer
 
@@ -69,6 +70,11 @@ def echo(text: str = "", *, err: bool = False) -> None:
     coding = stream.encoding or "utf-8"
     shown = _CONTROL.sub("", text).encode(coding, "replace").decode(coding)
     typer.echo(shown, err=err)
+
+
+def echo_json(content: Any) -> None:
+    """Print JSON, nothing else."""
+    echo(json.dumps(content, indent=2))
 
 
 def counted(count: int, what: str) -> str:
