@@ -32,15 +32,10 @@ from falcon_discover.datasets.splits import paper_split
 from falcon_discover.models import library
 from falcon_discover.models.adapter import Probe
 from falcon_discover.models.fitting import fit_backbone
+from falcon_discover.runtime.threads import search_libraries
 from falcon_discover.signals.builder import STACK_ROWS, StateBuilder
 from falcon_discover.signals.mixing import neighbour_rows, stacked_mixes
-from falcon_discover.signals.neighbours.backends import (
-    FaissFlat,
-    Intelex,
-    ScikitLearn,
-    faiss,
-    intelex,
-)
+from falcon_discover.signals.neighbours.backends import FaissFlat, Intelex, ScikitLearn
 from falcon_discover.signals.reference import Reference
 from synthetic import wide_table
 
@@ -78,6 +73,7 @@ class Case:
         self.rows = view.transform(table.take(test))
         self.near = self.reference.index.query(self.rows, K).rows
         self.searches: dict[str, Any] = {"scikit-learn": ScikitLearn(self.known, -1)}
+        faiss, intelex = search_libraries()
         if faiss is not None:
             self.searches["faiss"] = FaissFlat(self.known)
         if intelex is not None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,28 @@ def test_no_module_has_outgrown_its_room():
         if (lines := len(path.read_text().splitlines())) > 400
     }
     assert long == {}
+
+
+HELP = "from falcon_discover.cli import app; app({!r}, standalone_mode=False)"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "import falcon_discover",
+        *(
+            HELP.format([*command, "--help"])
+            for command in ([], ["audit"], ["score"], ["bench"], ["datasets"], ["feedback"])
+        ),
+    ],
+)
+def test_an_answer_that_needs_no_numbers_loads_no_library_of_numbers(script):
+    heavy = {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "matplotlib"}
+    script += f"\nimport sys\nprint('loaded:', *{heavy!r} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "loaded:"
 
 
 def pages_with_python():

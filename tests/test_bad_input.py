@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import builtins
 import decimal
+import os
+import sys
 import tracemalloc
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -370,10 +370,10 @@ def test_the_neighbour_search_never_holds_all_distances():
 def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
     review = pd.DataFrame({"row": [1], "reason": ["x"]})
 
-    def full(self, *args, **kwargs):
+    def full(file):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left on device"):
         write_results(tmp_path / "out", review, {})
     assert list((tmp_path / "out").iterdir()) == []
@@ -401,14 +401,7 @@ def test_skops_missing_is_said(tmp_path, monkeypatch):
     from falcon_discover.storage.objects import read_model
 
     (tmp_path / "m.skops").write_bytes(b"x")
-    real = builtins.__import__
-
-    def without_skops(name, *args, **kwargs):
-        if name.startswith("skops"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without_skops)
+    monkeypatch.setitem(sys.modules, "skops.io", None)
     with refused(r"--model needs a package that is not installed: pip install"):
         read_model(tmp_path / "m.skops")
 

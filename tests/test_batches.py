@@ -21,11 +21,11 @@ from falcon_discover.evaluation.bounds import (
     most_in_batch,
     safe_level,
     unread,
-    upper_bound,
 )
 from falcon_discover.evaluation.budget import GRID, missed_bound, review_budget
 from falcon_discover.evaluation.curves import missed_curve
 from falcon_discover.metrics import review_order, review_size
+from falcon_discover.metrics.intervals import upper_bound
 
 
 def population(n: int, seed: int):

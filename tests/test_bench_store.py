@@ -131,7 +131,7 @@ def test_a_claimed_run_is_left_alone_and_a_dead_claim_is_not(tmp_path):
 def test_a_run_of_other_settings_is_an_error_that_names_both(tmp_path):
     Store(tmp_path, {"tau": 0.9, "k": 25})
     old, new = settings_hash({"tau": 0.9, "k": 25}), settings_hash({"tau": 0.9, "k": 20})
-    with pytest.raises(InputError, match=f"settings {old}.*has {new}.*k: 25 there, 20 here"):
+    with pytest.raises(InputError, match=f"settings {old}.*has {new}.*k was 25 and is 20"):
         Store(tmp_path, {"tau": 0.9, "k": 20})
 
 

@@ -10,9 +10,10 @@ from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression
 
 from falcon_discover import FalconDiscover, datasets, metrics
-from falcon_discover.evaluation.bounds import fewest_rows, upper_bound
+from falcon_discover.evaluation.bounds import fewest_rows
 from falcon_discover.evaluation.budget import GRID, missed_bound, review_budget
 from falcon_discover.exceptions import InputError
+from falcon_discover.metrics.intervals import upper_bound
 
 
 @pytest.mark.parametrize(("count", "n"), [(0, 50), (3, 80), (40, 41), (7, 5_000)])

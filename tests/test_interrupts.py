@@ -108,7 +108,7 @@ def test_a_signal_half_way_leaves_nothing_and_says_so(tmp_path, number, code, wo
     assert not out.exists()
 
 
-def test_sigterm_while_results_are_written_leaves_no_scratch_folder(tmp_path):
+def test_sigterm_while_results_are_written_leaves_nothing(tmp_path):
     """The writer stops half way and waits; what it has begun is gone when it ends."""
     script = f"""
 import os, signal
@@ -119,7 +119,7 @@ from falcon_discover.data.files import write_results
 from falcon_discover.runtime.interrupts import end_orderly
 
 end_orderly()
-Path.write_text = lambda *args, **kwargs: os.kill(os.getpid(), signal.SIGTERM)
+os.fsync = lambda file: os.kill(os.getpid(), signal.SIGTERM)
 review = pd.DataFrame({{"row": [1]}})
 try:
     command(lambda: write_results(Path({str(tmp_path)!r}), review, {{}}))()

@@ -11,12 +11,14 @@ import oracle
 from conftest import awkward_table
 from falcon_discover import FalconDiscover, InputError, load
 from falcon_discover.data.table import Table
+from falcon_discover.runtime.threads import search_libraries
 from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.neighbours import backends
 from falcon_discover.signals.neighbours.index import LabelledIndex, NeighbourIndex
 from falcon_discover.signals.reference import Reference
 
-needs_faiss = pytest.mark.skipif(backends.faiss is None, reason="faiss is not installed")
+LIBRARIES = dict(zip(("faiss", "intelex"), search_libraries(), strict=True))
+needs_faiss = pytest.mark.skipif(LIBRARIES["faiss"] is None, reason="faiss is not installed")
 
 
 def expected(rows, reference, k):
@@ -83,9 +85,8 @@ def rough_terrain(kind):
 
 def only(library, monkeypatch):
     """Search with this library alone, or with scikit-learn."""
-    for name in ("faiss", "intelex"):
-        if name != library:
-            monkeypatch.setattr(backends, name, None)
+    kept = tuple(found if name == library else None for name, found in LIBRARIES.items())
+    monkeypatch.setattr(backends, "search_libraries", lambda: kept)
 
 
 @pytest.mark.parametrize("library", ["faiss", "intelex"])
@@ -95,7 +96,7 @@ def only(library, monkeypatch):
 def test_with_and_without_a_faster_library_the_answers_are_the_same_to_the_last_bit(
     kind, library, monkeypatch
 ):
-    if getattr(backends, library) is None:
+    if LIBRARIES[library] is None:
         pytest.skip(f"{library} is not installed")
     reference, rows = rough_terrain(kind)
     labels = np.arange(len(reference)) % 3 == 0
@@ -112,7 +113,7 @@ def test_with_and_without_a_faster_library_the_answers_are_the_same_to_the_last_
 
 @pytest.mark.parametrize("library", ["faiss", "intelex"])
 def test_a_faster_library_settles_plain_rows_by_itself(library, monkeypatch):
-    if getattr(backends, library) is None:
+    if LIBRARIES[library] is None:
         pytest.skip(f"{library} is not installed")
     only(library, monkeypatch)
     reference, rows = rough_terrain("plain")

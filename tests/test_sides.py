@@ -17,6 +17,7 @@ from falcon_discover.cli.request import Question, run
 from falcon_discover.evaluation.sides import by_predicted_class, notice
 from falcon_discover.report import About, Report, html, markdown
 from falcon_discover.runtime import notices
+from falcon_discover.runtime.records import json_text
 from falcon_discover.signals.state import State
 from findings import HOSTILE_LABEL, changed, made_up
 
@@ -83,7 +84,7 @@ def test_labels_of_any_kind_go_into_frames_and_json(classes):
     found = changed(made_up(300), classes=classes)
     evaluation = found.evaluate(taus=())
     assert evaluation.sides.frame()["predicted"].tolist() == classes.tolist()
-    told = json.loads(evaluation.to_json())["sides"]
+    told = json.loads(json_text(evaluation.to_dict()))["sides"]
     assert [side["actual"] for side in told["classes"]] == classes[::-1].tolist()
     assert {line["budget"] for line in told["captures"]} == {0.05, 0.1, 0.15, 0.2}
 

@@ -8,8 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-import falcon_discover.signals.neighbours.backends  # noqa: F401 (loads the libraries)
-from falcon_discover.runtime.threads import limited, one_blas_thread, openmp_threads
+from falcon_discover.runtime.threads import (
+    limited,
+    one_blas_thread,
+    openmp_threads,
+    search_libraries,
+)
+
+search_libraries()
 
 
 def threads(user_api):

@@ -29,8 +29,7 @@ __all__ = [
     "rankers",
 ]
 
-# Loaded when first asked for: tables are rebuilt from stored fields without scikit-learn, and the
-# command line is there at once.
+# Loaded when first asked for: the package, and the help of the command line, are there at once.
 _LAZY = {
     "FalconDiscover": "falcon_discover.audit.estimator",
     "Finding": "falcon_discover.audit.finding",

@@ -67,17 +67,8 @@ Places = dict[tuple[str, str], Cell]
 
 def paper_values() -> dict[str, Values]:
     """Return the paper's printed numbers: table, row, column."""
-    return {label: table for label, table in _file().items() if label.startswith("tab:")}
-
-
-def prototype_values() -> Values:
-    """Return what an independent prototype of the paper's protocol measured, by data set."""
-    return _file()["prototype"]
-
-
-def _file() -> dict[str, Values]:
     text = files("falcon_discover.bench").joinpath("paper_values.toml").read_text()
-    return tomllib.loads(text)
+    return {label: table for label, table in tomllib.loads(text).items() if label[:4] == "tab:"}
 
 
 def figure_of(label: str, row: str, column: str) -> tuple[str, str]:

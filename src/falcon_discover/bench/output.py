@@ -15,9 +15,10 @@ from falcon_discover.bench.printed import implied_events
 from falcon_discover.bench.promises import calibration, guarantee
 from falcon_discover.bench.render import latex, markdown, tidy, wide
 from falcon_discover.bench.risk_check import in_the_large
-from falcon_discover.bench.store import RunKey, write_text
+from falcon_discover.bench.store import RunKey
 from falcon_discover.bench.tables import TABLES, Table
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime.atomic import write_text
 
 # Tables that the paper does not have.
 OURS = {"evaluation_contract": evaluation_contract, "implied_events": implied_events}

@@ -17,10 +17,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +29,8 @@ import pandas as pd
 
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import locks
+from falcon_discover.runtime.atomic import write_text
+from falcon_discover.runtime.records import first_difference
 
 DONE = "DONE"
 SETTINGS = "settings.json"
@@ -67,10 +68,11 @@ class Store:
             raise InputError(f"{folder} is not a benchmark store: 'bench run' makes one.")
         self.settings = _read_json(known, "use another folder")
         if settings is not None and settings_hash(settings) != settings_hash(self.settings):
+            differs = first_difference(self.settings, settings)
             raise InputError(
                 f"the store {folder} was made with settings {settings_hash(self.settings)}, this "
                 f"program has {settings_hash(settings)}: use another folder, or the version of the "
-                f"program that made it. {_first_difference(self.settings, settings)}"
+                f"program that made it. First difference: {differs}."
             )
 
     @cached_property
@@ -153,17 +155,6 @@ def settings_hash(settings: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a small file in one step."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        part.write_text(text)
-        part.replace(path)
-    finally:
-        with suppress(FileNotFoundError):
-            part.unlink()
-
-
 def _read_json(path: Path, remedy: str) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -172,11 +163,3 @@ def _read_json(path: Path, remedy: str) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise InputError(f"{path} is not as it was written: {remedy}.")
     return content
-
-
-def _first_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    for name in sorted({*old, *new}):
-        # A stored mapping comes back with its keys sorted.
-        if json.dumps(old.get(name), sort_keys=True) != json.dumps(new.get(name), sort_keys=True):
-            return f"The first difference is {name}: {old.get(name)} there, {new.get(name)} here."
-    return ""

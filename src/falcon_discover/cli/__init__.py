@@ -15,7 +15,7 @@ import typer
 
 from falcon_discover.cli.audit import audit, demo
 from falcon_discover.cli.bench import bench_app
-from falcon_discover.cli.common import AsJson, command, echo
+from falcon_discover.cli.common import AsJson, command, echo, echo_json
 from falcon_discover.cli.data import data_app
 from falcon_discover.cli.feedback import feedback
 from falcon_discover.cli.score import inspect, score
@@ -57,11 +57,9 @@ def _root(
 @command
 def settings(as_json: AsJson = False) -> None:
     """Print every number of the paper that this package uses."""
-    import json
-
     values = PAPER.to_dict()
     if as_json:
-        echo(json.dumps(values, indent=2))
+        echo_json(values)
         return
     width = max(map(len, values))
     for name, value in values.items():

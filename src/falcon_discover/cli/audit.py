@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from falcon_discover.cli.common import MAX_SEED, AsJson, Jobs, Quiet, command, echo, writing
+from falcon_discover.cli.common import (
+    MAX_SEED,
+    AsJson,
+    Jobs,
+    Quiet,
+    command,
+    echo,
+    echo_json,
+    writing,
+)
 from falcon_discover.cli.outputs import check_outputs
 from falcon_discover.cli.trust import command_to_trust
 from falcon_discover.exceptions import InputError
@@ -193,7 +201,7 @@ def _run(
         for note in notes:
             echo(f"note: {note}", err=True)
     if as_json:
-        echo(json.dumps(result.summary, indent=2))
+        echo_json(result.summary)
         return
     if not quiet:
         _show(result, question.identity)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import functools
+import json
 import os
 import platform
 import re
@@ -11,15 +12,15 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, ParamSpec
+from typing import Annotated, Any, ParamSpec
 
 import typer
 
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.interrupts import Terminated
+from falcon_discover.runtime.optional import hint, is_installed
 from falcon_discover.runtime.versions import __version__
 
 FAILED = 1
@@ -58,11 +59,8 @@ def is_dask(engine: str, scheduler: str | None) -> bool:
         if scheduler is not None:
             raise InputError("--scheduler belongs to --engine dask.")
         return False
-    if find_spec("distributed") is None:
-        raise InputError(
-            "--engine dask needs a package that is not installed: "
-            "pip install 'falcon-discover[dask]'."
-        )
+    if not is_installed("distributed"):
+        raise InputError(hint("--engine dask", "dask"))
     return True
 
 
@@ -72,6 +70,11 @@ def echo(text: str = "", *, err: bool = False) -> None:
     coding = stream.encoding or "utf-8"
     shown = _CONTROL.sub("", text).encode(coding, "replace").decode(coding)
     typer.echo(shown, err=err)
+
+
+def echo_json(content: Any) -> None:
+    """Print JSON, nothing else."""
+    echo(json.dumps(content, indent=2))
 
 
 def counted(count: int, what: str) -> str:

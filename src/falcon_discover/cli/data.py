@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
 
-from falcon_discover.cli.common import AsJson, command, echo
+from falcon_discover.cli.common import AsJson, command, echo, echo_json
 
 data_app = typer.Typer(help="The data sets of the study.", no_args_is_help=True)
 
@@ -22,7 +21,7 @@ def list_datasets(as_json: AsJson = False) -> None:
 
     found = {name: datasets.find(name) for name in datasets.names()}
     if as_json:
-        echo(json.dumps({name: path and str(path) for name, path in found.items()}, indent=2))
+        echo_json({name: path and str(path) for name, path in found.items()})
         return
     rows = []
     for name, path in found.items():

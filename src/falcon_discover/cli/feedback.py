@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from falcon_discover.cli.common import AsJson, command, echo
+from falcon_discover.cli.common import AsJson, command, echo, echo_json
 from falcon_discover.exceptions import InputError
 
 
@@ -34,7 +34,10 @@ def feedback(
         read_table(marks, text_columns=identity),
         **_settings(audited / "summary.json"),
     )
-    echo(json.dumps(found.to_dict(), indent=2) if as_json else repr(found))
+    if as_json:
+        echo_json(found.to_dict())
+    else:
+        echo(repr(found))
 
 
 def _settings(path: Path) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +18,7 @@ from falcon_discover.cli.common import (
     command,
     counted,
     echo,
+    echo_json,
     is_dask,
 )
 from falcon_discover.cli.trust import command_to_trust
@@ -37,7 +37,7 @@ def inspect(saved: Saved, as_json: AsJson = False) -> None:
     archive = Archive.open(saved)
     manifest = archive.manifest
     if as_json:
-        echo(json.dumps(manifest, indent=2))
+        echo_json(manifest)
         return
     kinds = list(manifest["columns"].values())
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,6 +13,8 @@ import pandas as pd
 
 from falcon_discover.data import delimited
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime.atomic import replacing
+from falcon_discover.runtime.records import json_text
 
 PARQUET = (".parquet", ".pq")
 FEATHER = (".feather", ".arrow")
@@ -80,30 +80,14 @@ def write_results(
     texts : further files by name
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".partial-") as scratch:
-        parts = [Path(scratch) / name for name in ("review.parquet", "review.csv", "summary.json")]
-        review.to_parquet(parts[0], index=False)
-        safe = spreadsheet_safe(review)
-        safe.to_csv(parts[1], index=False, quoting=csv.QUOTE_NONNUMERIC)
-        parts[2].write_text(summary_json(summary), encoding="utf-8")
-        for name, words in (texts or {}).items():
-            parts.append(Path(scratch) / name)
-            parts[-1].write_text(words, encoding="utf-8")
-        return [part.replace(folder / part.name) for part in parts]
-
-
-def summary_json(summary: Mapping[str, Any]) -> str:
-    """Return a summary as JSON text that every language can read."""
-    return json.dumps(summary, indent=2, allow_nan=False) + "\n"
-
-
-def write_text(path: Path, words: str) -> Path:
-    """Write one text file, all or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".partial-") as scratch:
-        part = Path(scratch) / path.name
-        part.write_text(words, encoding="utf-8")
-        return part.replace(path)
+    words = {"summary.json": json_text(summary), **(texts or {})}
+    paths = [folder / name for name in ("review.parquet", "review.csv", *words)]
+    with replacing(*paths) as (parquet, table, *files):
+        review.to_parquet(parquet, index=False)
+        spreadsheet_safe(review).to_csv(table, index=False, quoting=csv.QUOTE_NONNUMERIC)
+        for file, text in zip(files, words.values(), strict=True):
+            file.write(text.encode())
+    return paths
 
 
 def spreadsheet_safe(table: pd.DataFrame) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import notices
+from falcon_discover.runtime.records import scalar
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,7 @@ def label_repr(label: Any) -> str:
     >>> label_repr(np.int64(1)), label_repr("yes")
     ('1', "'yes'")
     """
-    return repr(label.item() if isinstance(label, np.generic) else label)
+    return repr(scalar(label))
 
 
 def _label_array(y: Any) -> npt.NDArray[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from sklearn.datasets import fetch_openml
 from falcon_discover.datasets.registry import REGISTRY, DataSet, content_digest
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import notices
+from falcon_discover.runtime.atomic import replacing
 
 FOLDER_VARIABLE = "FALCON_DISCOVER_DATA"
 TARGET = "target"
@@ -138,8 +138,6 @@ def _read(path: Path) -> tuple[pd.DataFrame, pd.Series]:
 
 def _write(table: Any, path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
-        part = Path(scratch) / path.name
-        table.to_parquet(part, compression="zstd", index=False)
-        part.replace(path)
+    with replacing(path) as (file,):
+        table.to_parquet(file, compression="zstd", index=False)
     return path

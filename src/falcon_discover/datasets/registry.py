@@ -31,11 +31,6 @@ class DataSet:
     positive: str
     digest: str | None
 
-    @property
-    def negatives(self) -> int:
-        """How many rows have the other label."""
-        return self.rows - self.positives
-
 
 _ALL = (
     DataSet(

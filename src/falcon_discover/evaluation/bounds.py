@@ -14,11 +14,11 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaincinv
 from scipy.stats import beta, binom, hypergeom
 
 from falcon_discover.data.twins import Content
 from falcon_discover.metrics import review_size
+from falcon_discover.metrics.intervals import upper_bound
 from falcon_discover.metrics.ordering import Found, Ranking
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
@@ -32,21 +32,6 @@ BUDGETS = tuple(
 BAND = (0.0, *BUDGETS[:-1])
 # Chances at which the fixed order of budgets is checked for a batch: fine where it matters.
 CHANCES = np.concatenate([np.linspace(0.0, 0.2, 401), np.linspace(0.2, 1.0, 81)[1:]])
-
-
-def upper_bound(count: int, n: int, confidence: float = PAPER.interval_level) -> float:
-    """Return the exact one-sided upper bound of a rate; 0 where there is no row.
-
-    Examples
-    --------
-    >>> round(upper_bound(0, 300), 4)
-    0.0099
-    """
-    if n == 0:
-        return 0.0
-    if count >= n:
-        return 1.0
-    return float(betaincinv(count + 1.0, n - count, confidence))
 
 
 def fewest_rows(max_residual_rate: float, confidence: float) -> int:

@@ -14,9 +14,8 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from falcon_discover.data.labels import label_repr
-from falcon_discover.evaluation.bounds import upper_bound
 from falcon_discover.metrics import fc_auroc
-from falcon_discover.metrics.intervals import auroc_interval
+from falcon_discover.metrics.intervals import auroc_interval, upper_bound
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.signals.state import State
 

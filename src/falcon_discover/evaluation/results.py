@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,8 @@ from falcon_discover.evaluation.sides import Sides
 from falcon_discover.exceptions import check_numbers
 from falcon_discover.metrics.intervals import auroc_interval, share_interval
 from falcon_discover.metrics.ordering import Found, Ranking
+from falcon_discover.metrics.ranking import captures
+from falcon_discover.runtime.records import plain, records
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.runtime.words import counted, percent
 from falcon_discover.signals.state import State
@@ -97,7 +98,7 @@ class Evaluation:
             "ranker": self.ranker,
             "tau": self.tau,
             "verdict": self.verdict(),
-            "model": {name: _plain(value) for name, value in self.model.items()},
+            "model": plain(self.model),
             "captures": records(self.captures),
             "rankings": records(self.rankings),
             "severity": records(self.severity),
@@ -108,10 +109,6 @@ class Evaluation:
                 "notice": self.notice,
             },
         }
-
-    def to_json(self) -> str:
-        """Return `to_dict()` as JSON text."""
-        return json.dumps(self.to_dict(), indent=2)
 
     def __repr__(self) -> str:
         alerts = [f"WARNING: {alert}" for alert in self.alerts]
@@ -240,18 +237,16 @@ def _severity(
     for higher in metrics.SEVERE_TAUS:
         if higher > tau:
             events = ranked.events(higher)
-            total, found = int(events.sum()), ranked.found(events)
-            for budget in budgets:
-                captured = found.top(metrics.review_size(len(events), budget))
+            for line in captures(ranked.found(events), budgets):
                 lines.append(
                     {
                         "ranker": ranker,
                         "ranked_for": tau,
                         "events_at": higher,
-                        "budget": budget,
-                        "events": total,
-                        "captured": captured,
-                        "capture": captured / total if total else math.nan,
+                        "budget": line.budget,
+                        "events": line.events,
+                        "captured": line.captured,
+                        "capture": line.capture,
                     }
                 )
     return lines
@@ -259,23 +254,19 @@ def _severity(
 
 def _captures(ranked: _Ranked, tau: float, budgets: Sequence[float]) -> Iterator[dict[str, float]]:
     events = ranked.events(tau)
-    total, found = int(events.sum()), ranked.found(events)
     surprising = ranked.found(np.where(events, metrics.surprise(ranked.confidence), 0.0))
-    for budget in budgets:
-        size = metrics.review_size(len(events), budget)
-        captured = found.top(size)
-        low, high = share_interval(captured, total)
+    for line in captures(ranked.found(events), budgets):
         yield {
-            "budget": budget,
+            "budget": line.budget,
             "rows": len(events),
-            "reviewed": size,
+            "reviewed": line.reviewed,
             "eligible": int((ranked.confidence >= tau).sum()),
-            "events": total,
-            "captured": captured,
-            "capture": captured / total if total else math.nan,
-            "capture_low": low,
-            "capture_high": high,
-            "captured_surprise": surprising.share(size) if total else math.nan,
+            "events": line.events,
+            "captured": line.captured,
+            "capture": line.capture,
+            "capture_low": line.low,
+            "capture_high": line.high,
+            "captured_surprise": surprising.share(line.reviewed) if line.events else math.nan,
         }
 
 
@@ -315,16 +306,3 @@ def _model(state: State, codes: npt.NDArray[np.int8]) -> dict[str, float]:
         "nll": metrics.nll(codes, state.p),
         "aurc": metrics.aurc(wrong, 1.0 - state.confidence),
     }
-
-
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return rows as plain dicts, with None for what is not defined."""
-    return [
-        {name: _plain(value) for name, value in row.items()} for row in frame.to_dict("records")
-    ]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and math.isnan(value) else value

@@ -15,9 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from falcon_discover import metrics
 from falcon_discover.data.labels import label_repr
 from falcon_discover.metrics.intervals import share_interval
+from falcon_discover.metrics.ordering import Ranking
+from falcon_discover.metrics.ranking import captures
+from falcon_discover.runtime.records import scalar
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.runtime.words import amount, percent, rate
 from falcon_discover.settings import PAPER
@@ -137,28 +139,14 @@ def _captures(
     tau: float,
     budgets: Sequence[float],
 ) -> pd.DataFrame:
-    events, lines = _events(state, codes, tau), []
-    for code, predicted in enumerate(table["predicted"]):
-        own = events & (state.decision == bool(code))
-        total = int(own.sum())
-        for budget in budgets:
-            found = metrics.fc_count_at(own, score, budget)
-            # Where it is an expected number, the interval is that of the whole numbers around it.
-            low, _ = share_interval(math.floor(found), total)
-            _, high = share_interval(math.ceil(found), total)
-            lines.append(
-                {
-                    "predicted": predicted,
-                    "budget": budget,
-                    "reviewed": metrics.review_size(len(events), budget),
-                    "events": total,
-                    "captured": found,
-                    "capture": found / total if total else math.nan,
-                    "low": low,
-                    "high": high,
-                }
-            )
-    return pd.DataFrame(lines)
+    events, ranking = _events(state, codes, tau), Ranking.of(score)
+    return pd.DataFrame(
+        [
+            {"predicted": predicted, **line._asdict()}
+            for code, predicted in enumerate(table["predicted"])
+            for line in captures(ranking.found(events & (state.decision == bool(code))), budgets)
+        ]
+    )
 
 
 def notice(table: pd.DataFrame) -> str:
@@ -236,7 +224,7 @@ def plain_label(label: Any) -> int | float | str | bool:
     >>> plain_label(np.int64(1)), plain_label("yes"), plain_label(None)
     (1, 'yes', 'None')
     """
-    value = label.item() if isinstance(label, np.generic) else label
+    value = scalar(label)
     return value if isinstance(value, int | float | str | bool) else label_repr(label)
 
 

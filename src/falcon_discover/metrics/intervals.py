@@ -17,7 +17,7 @@ from falcon_discover.settings import PAPER
 Interval = tuple[float, float]
 
 
-def share_interval(count: float, n: int, level: float = PAPER.interval_level) -> Interval:
+def share_interval(count: float, n: float, level: float = PAPER.interval_level) -> Interval:
     """Return the exact (Clopper-Pearson) interval of a share; NaN where n is 0.
 
     An expected count, which ties make, need not be whole: the same quantiles of the beta
@@ -33,8 +33,36 @@ def share_interval(count: float, n: int, level: float = PAPER.interval_level) ->
         return math.nan, math.nan
     tail = (1 - level) / 2
     low = betaincinv(count, n - count + 1, tail) if count > 0 else 0.0
-    high = betaincinv(count + 1, n - count, 1 - tail) if count < n else 1.0
-    return float(low), float(high)
+    return float(low), upper_bound(count, n, 1 - tail)
+
+
+def upper_bound(count: float, n: float, confidence: float = PAPER.interval_level) -> float:
+    """Return the exact one-sided upper bound of a rate; 0 where there is no row.
+
+    Examples
+    --------
+    >>> round(upper_bound(0, 300), 4)
+    0.0099
+    """
+    if n == 0:
+        return 0.0
+    return float(betaincinv(count + 1, n - count, confidence)) if count < n else 1.0
+
+
+def wilson(rate: float, n: float, z: float) -> Interval:
+    """Return Wilson's interval of a share of n rows, for a normal quantile.
+
+    Not scipy's: n may be an effective number of rows, which need not be whole, and the quantile may
+    be one of a simulated null.
+
+    Examples
+    --------
+    >>> tuple(round(v, 3) for v in wilson(0.2, 50, 1.96))
+    (0.112, 0.33)
+    """
+    centre = (rate + z * z / (2 * n)) / (1 + z * z / n)
+    reach = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
+    return max(0.0, centre - reach), min(1.0, centre + reach)
 
 
 def auroc_interval(

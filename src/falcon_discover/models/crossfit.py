@@ -25,6 +25,7 @@ from falcon_discover.models.fitting import fit_backbone
 from falcon_discover.models.spill import Shelf
 from falcon_discover.runtime import notices, progress
 from falcon_discover.runtime.interrupts import interrupt_after
+from falcon_discover.runtime.optional import hint
 from falcon_discover.runtime.types import FloatArray, IntArray
 
 Folds = list[tuple[IntArray, IntArray]]
@@ -315,10 +316,7 @@ def _installed(names: Sequence[str]) -> list[str]:
         return list(names)
     missing = [n for n in names if not library.CANDIDATES[n].installed]
     for name in missing:
-        notices.warn(
-            f"{name} is left out, its package is not installed: "
-            f"pip install 'falcon-discover[{library.CANDIDATES[name].extra}]'."
-        )
+        notices.warn(f"{name} is left out. {hint('It', library.CANDIDATES[name].extra)}")
     return [name for name in names if name not in missing]
 
 

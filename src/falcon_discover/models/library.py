@@ -6,7 +6,6 @@ same for every data set, and never tuned on it.
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime.optional import hint, is_installed
 from falcon_discover.settings import PAPER
 
 Factory = Callable[[int, int], Any]
@@ -44,7 +44,7 @@ class Candidate:
     @property
     def installed(self) -> bool:
         """Whether the package it needs can be imported."""
-        return importlib.util.find_spec(self.module) is not None
+        return is_installed(self.module)
 
 
 def _logistic_regression(seed: int, n_jobs: int) -> Any:
@@ -174,8 +174,5 @@ def candidate(name: str) -> Candidate:
         raise InputError(f"there is no backbone {name!r}; choose one of {', '.join(known)}.")
     found = known[name]
     if not found.installed:
-        raise InputError(
-            f"backbone {name!r} needs a package that is not installed: "
-            f"pip install 'falcon-discover[{found.extra}]'."
-        )
+        raise InputError(hint(f"backbone {name!r}", found.extra))
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from falcon_discover.exceptions import InputError
+from falcon_discover.runtime.optional import require
 
 # Okabe and Ito's colours, told apart by colour-blind readers too.
 COLOURS = {
@@ -49,13 +49,7 @@ def ranker_name(name: str) -> str:
 
 def pyplot() -> Any:
     """Return matplotlib's pyplot, or say how to install it."""
-    try:
-        from matplotlib import pyplot as found
-    except ImportError as error:
-        raise InputError(
-            "figures need a package that is not installed: pip install 'falcon-discover[plots]'."
-        ) from error
-    return found
+    return require("matplotlib.pyplot", extra="plots", what="a figure")
 
 
 def canvas(width: float = 5.2, height: float = 3.6, layout: Any = None) -> tuple[Any, Any]:

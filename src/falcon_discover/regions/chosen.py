@@ -11,6 +11,7 @@ import math
 import numpy as np
 from scipy.stats import norm
 
+from falcon_discover.metrics.intervals import wilson
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
 
@@ -81,19 +82,6 @@ def beyond_confidence(
     as_if = np.maximum(size * expected * (1 - rate) / spread**2, 1e-12)
     low = [wilson(share, n, critical)[0] for share, n in zip(found / size, as_if, strict=True)]
     return low - rate, p_value
-
-
-def wilson(rate: float, n: float, z: float) -> tuple[float, float]:
-    """Return Wilson's interval of a share of n rows, for a normal quantile.
-
-    Examples
-    --------
-    >>> tuple(round(v, 3) for v in wilson(0.2, 50, 1.96))
-    (0.112, 0.33)
-    """
-    centre = (rate + z * z / (2 * n)) / (1 + z * z / n)
-    reach = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
-    return max(0.0, centre - reach), min(1.0, centre + reach)
 
 
 def _shares(inside: BoolArray, stratum: IntArray) -> FloatArray:

@@ -97,19 +97,6 @@ class Clusters:
         """Return one row per region."""
         return self.summary.copy()
 
-    def profile(self) -> dict[str, float]:
-        """Return what is compared over seeds: the mass of the first two, the kind of the first.
-
-        On the rows that number the clusters, as in the paper, the masses are the largest of all.
-        Cluster labels mean nothing across seeds; that the same type of cluster comes back does.
-        """
-        first, mass = self.summary.iloc[0], self.summary["fc_mass"]
-        return {
-            "top1_mass": float(mass.iloc[0]),
-            "top2_mass": float(mass.iloc[:2].sum()),
-            **{name: float(first[name]) for name in ("support", "instability", "correctness")},
-        }
-
     def __len__(self) -> int:
         return len(self.summary)
 

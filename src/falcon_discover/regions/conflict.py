@@ -15,7 +15,8 @@ import pandas as pd
 from scipy.stats import norm
 
 from falcon_discover.metrics import capture_at, fc_auroc
-from falcon_discover.regions.chosen import beyond_confidence, expected_events, wilson
+from falcon_discover.metrics.intervals import wilson
+from falcon_discover.regions.chosen import beyond_confidence, expected_events
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
 

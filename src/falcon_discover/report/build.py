@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from falcon_discover.audit.curves import Curves
 from falcon_discover.audit.finding import Finding
 from falcon_discover.evaluation.budget import MissedBound, ReviewBudget
-from falcon_discover.evaluation.results import Evaluation, records
+from falcon_discover.evaluation.results import Evaluation
 from falcon_discover.evaluation.sides import plain_label
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import review_size
 from falcon_discover.report.rows import listed, page_rows
 from falcon_discover.runtime import notices, progress
+from falcon_discover.runtime.records import plain, records
 from falcon_discover.runtime.versions import version_of
 from falcon_discover.runtime.words import percent
 from falcon_discover.settings import PAPER
@@ -170,7 +170,7 @@ def _parts(found: Finding, about: About) -> tuple[dict[str, Any], dict[str, str]
         "conflict": (_no_map(found), lambda: _conflict(found)),
         "contributions": (
             None if _affordable(found, about) else COSTLY,
-            lambda: _plain(found.contributions().to_dict()),
+            lambda: plain(found.contributions().to_dict()),
         ),
         "calibration": (None, lambda: curves.recalibration().to_dict()),
     }
@@ -212,7 +212,7 @@ def _conflict(found: Finding) -> dict[str, Any]:
     return {
         "regime": conflict.regime,
         "words": repr(conflict),
-        "best": None if best is None else _plain(vars(best)),
+        "best": None if best is None else plain(vars(best)),
         "slices": records(conflict.frame()),
     }
 
@@ -261,13 +261,3 @@ def _review(
         "shown": len(rows["rows"]),
         "first": records(review.head(FIRST_ROWS).map(plain_label)),
     }
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and np.isnan(value) else value

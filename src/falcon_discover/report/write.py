@@ -8,16 +8,18 @@ from typing import Any
 
 from falcon_discover import rankers
 from falcon_discover.audit.finding import Finding
-from falcon_discover.data.files import summary_json, write_results, write_text
+from falcon_discover.data.files import write_results
 from falcon_discover.exceptions import InputError
 from falcon_discover.report.build import About, Report
 from falcon_discover.report.render import html, markdown
+from falcon_discover.runtime.atomic import write_text
+from falcon_discover.runtime.records import json_text
 
 PAGE, TEXT = "report.html", "report.md"
 WRITERS: dict[str, Callable[[Report], str]] = {
     ".html": html,
     ".md": markdown,
-    ".json": lambda report: summary_json(report.summary),
+    ".json": lambda report: json_text(report.summary),
 }
 
 
@@ -56,6 +58,7 @@ def write(report: Report, path: Path) -> Path:
     """
     check_target(path)
     if path.suffix in WRITERS and not path.is_dir():
+        path.parent.mkdir(parents=True, exist_ok=True)
         return write_text(path, WRITERS[path.suffix](report))
     write_folder(report, path)
     return path / PAGE

@@ -12,6 +12,8 @@ from typing import Any
 from joblib import effective_n_jobs, parallel_config
 from threadpoolctl import ThreadpoolController
 
+from falcon_discover.runtime import optional
+
 
 class _Blas:
     """The limit on BLAS, which holds for the whole process: the strictest that anybody needs.
@@ -54,6 +56,22 @@ class _Blas:
 _blas = _Blas()
 
 
+@cache
+def search_libraries() -> tuple[Any, Any]:
+    """Return faiss, and the neighbours of scikit-learn's extension; None if not installed.
+
+    They have threads of their own. Limits hold for libraries that are already loaded, so these are
+    loaded before the first limit.
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    # scikit-learn looks once, at its first search, for the libraries whose threads it limits. If
+    # it found faiss's BLAS, which is built on OpenMP, it would limit its own threads to one.
+    NearestNeighbors(n_neighbors=1, algorithm="brute").fit([[0.0]]).kneighbors([[0.0]])
+    # Importing the extension changes nothing in scikit-learn itself.
+    return optional.find("faiss"), optional.find("sklearnex.neighbors")
+
+
 @lru_cache(maxsize=1)
 def _libraries(modules: int) -> ThreadpoolController:
     """Return the libraries with threads of their own.
@@ -72,6 +90,7 @@ def limited(blas: int, openmp: int | None) -> Iterator[None]:
     ----------
     openmp : threads of OpenMP; None leaves them as they are
     """
+    search_libraries()
     libraries = _libraries(len(sys.modules))
     own = [(one, one.num_threads) for one in libraries.select(user_api="openmp").lib_controllers]
     try:
@@ -120,5 +139,6 @@ def one_openmp_thread() -> Iterator[None]:
 
 @cache
 def _openmp() -> ThreadpoolController:
+    search_libraries()
     # Kept, since looking for the libraries takes longer than a small prediction.
     return ThreadpoolController().select(user_api="openmp")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime.records import first_difference
 from falcon_discover.runtime.versions import __version__
 from falcon_discover.scoring import rows
 
@@ -133,18 +134,18 @@ class Plan:
         }
 
 
-def first_difference(before: dict[str, Any], now: dict[str, Any]) -> str | None:
+def difference(before: dict[str, Any], now: dict[str, Any]) -> str | None:
     """Return in words what two plans first differ in, or None.
 
     Examples
     --------
-    >>> first_difference({"part_rows": 10, "files": []}, {"part_rows": 20, "files": []})
-    'part_rows was 10 and is 20'
+    >>> difference({"files": [{"file": "a.csv"}]}, {"files": []})
+    'the file a.csv is no longer given'
     """
-    for key in [key for key in now if key != "files"]:
-        if before.get(key) != now[key]:
-            return f"{key} was {before.get(key)!r} and is {now[key]!r}"
-    then = {source["file"]: source for source in before.get("files", [])}
+    other = first_difference({**before, "files": []}, {**now, "files": []})
+    if other is not None:
+        return other
+    then = {source["file"]: source for source in before["files"]}
     for source in now["files"]:
         known = then.pop(source["file"], None)
         if known is None:

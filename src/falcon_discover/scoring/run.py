@@ -19,10 +19,11 @@ import pyarrow.parquet as pq
 
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import locks, notices, progress
+from falcon_discover.runtime.atomic import replacing, write_text
+from falcon_discover.runtime.records import json_text
 from falcon_discover.scoring import rows
-from falcon_discover.scoring.plan import PART_ROWS, Part, Plan, first_difference
+from falcon_discover.scoring.plan import PART_ROWS, Part, Plan, difference
 from falcon_discover.scoring.scorer import Scored, check_columns, score_part
-from falcon_discover.storage.archive import replacing
 from falcon_discover.storage.load import load
 
 # Readers of parquet folders pass over names that begin with an underscore.
@@ -92,7 +93,7 @@ def score_files(
             for source in plan.sources:
                 source.check_unchanged()
             totals = {"rows": plan.rows, "parts": len(parts), "files": len(plan.sources)}
-            _write_json(out / DONE, totals)
+            write_text(out / DONE, json_text(totals))
     finally:
         rows.forget()
     return Run(plan.rows, len(parts), len(missing), tuple(notes))
@@ -118,7 +119,7 @@ def _write(out: Path, finished: Iterable[Scored], parts: Sequence[Part]) -> dict
     notes: dict[str, None] = {}
     progress.expect(len(parts))
     for done, scored in enumerate(finished, start=1):
-        with replacing(out / names[scored.number]) as file:
+        with replacing(out / names[scored.number]) as (file,):
             file.write(scored.data)
         notes |= dict.fromkeys(scored.notes)
         progress.step(f"{done} of {len(parts)} parts written")
@@ -137,7 +138,7 @@ def _claimed(out: Path, plan: dict[str, Any]) -> Iterator[None]:
             raise InputError(f"another run is writing into {out}: wait for it.")
         known = out / PLAN
         if known.exists():
-            differs = first_difference(_read_plan(known), plan)
+            differs = difference(_read_plan(known), plan)
             if differs is not None:
                 raise InputError(
                     f"{out} holds results of another run: {differs}. Give another folder, or empty "
@@ -146,7 +147,7 @@ def _claimed(out: Path, plan: dict[str, Any]) -> Iterator[None]:
         elif any(path.name != LOCK and not _is_half_plan(path) for path in out.iterdir()):
             raise InputError(f"{out} is not empty and holds no run: give another folder.")
         else:
-            _write_json(known, plan)
+            write_text(known, json_text(plan))
         for leftover in out.glob(".*.partial"):
             leftover.unlink()
         yield
@@ -166,8 +167,3 @@ def _read_plan(path: Path) -> dict[str, Any]:
     if not readable:
         raise InputError(f"{path} is damaged: give another folder, or empty this one.")
     return dict(plan)
-
-
-def _write_json(path: Path, content: dict[str, Any]) -> None:
-    with replacing(path) as file:
-        file.write((json.dumps(content, indent=2) + "\n").encode())

@@ -8,18 +8,17 @@ manifest. The checksums find damage; they are no signature, so they do not say w
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime.atomic import replacing
+from falcon_discover.runtime.records import json_text
 from falcon_discover.storage import bounds
 from falcon_discover.storage import manifest as contents_table
 from falcon_discover.storage.manifest import FORMAT, MANIFEST
@@ -33,8 +32,8 @@ def write(path: Path, manifest: Mapping[str, Any], parts: Mapping[str, bytes]) -
     """Write the file in one step: it is never there half-written."""
     listed = {name: {"bytes": len(data), "sha256": _hash(data)} for name, data in parts.items()}
     head = {"format": FORMAT, "schema": contents_table.SCHEMA, **manifest, "parts": listed}
-    text = (json.dumps(head, indent=2, allow_nan=False) + "\n").encode()
-    with replacing(path) as file:
+    text = json_text(head).encode()
+    with replacing(path) as (file,):
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
             archive.writestr(MANIFEST, text)
             archive.writestr(CHECKSUM, f"{_hash(text)}  {MANIFEST}\n")
@@ -46,25 +45,6 @@ def write(path: Path, manifest: Mapping[str, Any], parts: Mapping[str, bytes]) -
         for name, data in parts.items():
             if name.endswith((".npz", ".skops")):
                 bounds.unpacked(data, limit, f"the audit, part {name},")
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Any]:
-    """Open a hidden file beside `path` for writing; it takes that name only when it is whole."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".partial")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        # mkstemp lets only the owner read; give the file the rights any new file gets.
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,12 @@ import tempfile
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime.optional import require
 from falcon_discover.storage.frames import reading
 
 # By library: the classes that are known, and the ending of its format.
@@ -66,16 +66,10 @@ def put_back(content: Any, parts: Mapping[str, bytes], name: str) -> Any:
         known = value.name in LIBRARIES.get(value.library, ((), ""))[0]
         if not known or (value.part is not None and value.part not in parts):
             raise InputError(f"{name} asks for an unknown model, {value!r}.")
-        try:
-            model_class = getattr(import_module(value.library), value.name)
-        except ImportError as error:
-            raise InputError(
-                f"{name} holds a model of {value.library}, which is not installed: "
-                f"pip install 'falcon-discover[{value.library}]'."
-            ) from error
+        library = require(value.library, extra=value.library, what=f"the model in {name}")
         data = None if value.part is None else parts[value.part]
         with reading(f"{name}, part {value.part},"):
-            return _READERS[value.library](model_class, value.values, data)
+            return _READERS[value.library](getattr(library, value.name), value.values, data)
 
     return _exchanged(content, swap, {})
 

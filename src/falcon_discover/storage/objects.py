@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime.optional import require
 from falcon_discover.storage import bounds, schema
 from falcon_discover.storage.checked import check_models
 from falcon_discover.storage.known import ROLES
-
-NOT_INSTALLED = (
-    "{what} needs a package that is not installed: pip install 'falcon-discover[skops]'."
-)
 
 
 class UntrustedTypesError(InputError):
@@ -112,8 +109,4 @@ def _made(io: Any, data: bytes, trusted: Collection[str], name: str) -> Any:
 
 
 def _skops(what: str) -> Any:
-    try:
-        import skops.io
-    except ImportError as error:
-        raise InputError(NOT_INSTALLED.format(what=what)) from error
-    return skops.io
+    return require("skops.io", extra="skops", what=what)

@@ -11,8 +11,8 @@ from scipy.stats import hypergeom
 from falcon_discover.data.twins import Content
 from falcon_discover.evaluation.bounds import BUDGETS, Unread
 from falcon_discover.metrics import review_size
-from falcon_discover.metrics.intervals import share_interval
 from falcon_discover.metrics.ordering import Ranking
+from falcon_discover.metrics.ranking import captures
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
 
@@ -34,27 +34,13 @@ def capture_curve(
     >>> curve["captured"].tolist()
     [1, 2]
     """
-    n, total = len(events), int(events.sum())
-    lines = []
-    for name, score in scores.items():
-        found_in = Ranking.of(score).found(events)
-        for budget in budgets:
-            reviewed = review_size(n, budget)
-            found = found_in.top(reviewed)
-            low, high = share_interval(found, total)
-            lines.append(
-                {
-                    "ranker": name,
-                    "budget": budget,
-                    "reviewed": reviewed,
-                    "events": total,
-                    "captured": found,
-                    "capture": found / total if total else np.nan,
-                    "low": low,
-                    "high": high,
-                }
-            )
-    return pd.DataFrame(lines)
+    return pd.DataFrame(
+        [
+            {"ranker": name, **line._asdict()}
+            for name, score in scores.items()
+            for line in captures(Ranking.of(score).found(events), budgets)
+        ]
+    )
 
 
 def random_band(

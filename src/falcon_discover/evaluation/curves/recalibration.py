@@ -13,9 +13,9 @@ from sklearn.model_selection import StratifiedKFold
 
 from falcon_discover import metrics
 from falcon_discover.calibration import Discrepancy, fitted_calibrator
-from falcon_discover.evaluation.results import records
 from falcon_discover.metrics.intervals import share_interval
 from falcon_discover.rankers.training import LabelledState
+from falcon_discover.runtime.records import records
 from falcon_discover.runtime.threads import limited
 from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.settings import PAPER

@@ -7,13 +7,12 @@ have hidden. `neighbours` measures the candidates exactly and decides.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
-from falcon_discover.runtime.threads import limited
+from falcon_discover.runtime.threads import limited, search_libraries
 from falcon_discover.runtime.types import Float32Array, FloatArray, IntArray
 
 # scikit-learn's k-d tree is faster than brute force only on narrow tables.
@@ -28,22 +27,6 @@ FIRST_LISTS = 16
 # Rows that the centre of a list is learned from; more make better lists no longer.
 POINTS_PER_LIST = 64
 SEED = 0
-
-
-def _optional(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError:
-        return None
-
-
-# scikit-learn looks once, at its first search, for the libraries whose threads it limits. If it
-# found faiss's BLAS, which is built on OpenMP, it would limit its own threads to one.
-NearestNeighbors(n_neighbors=1, algorithm="brute").fit([[0.0]]).kneighbors([[0.0]])
-# Imported at once: limits on threads hold for libraries that are already loaded.
-faiss = _optional("faiss")
-# The extension for scikit-learn; importing it changes nothing in scikit-learn itself.
-intelex = _optional("sklearnex.neighbors")
 
 
 class Search(Protocol):
@@ -73,6 +56,7 @@ def searches(reference: Float32Array, n_jobs: int | None = None) -> Sequence[Sea
     >>> [type(search).__name__ for search in searches(rows)]
     ['ScikitLearn']
     """
+    faiss, intelex = search_libraries()
     plain = ScikitLearn(reference, n_jobs)
     if reference.shape[1] <= KD_TREE_MAX_WIDTH:
         return [plain]
@@ -111,6 +95,7 @@ class Intelex:
     recall = 1.0
 
     def __init__(self, reference: Float32Array, n_jobs: int | None = None) -> None:
+        _, intelex = search_libraries()
         search = intelex.NearestNeighbors(algorithm="brute", n_jobs=n_jobs)
         self._n_rows = len(reference)
         self._search = search.fit(reference)
@@ -135,7 +120,7 @@ class FaissFlat:
 
     def nearest(self, rows: Float32Array, k: int) -> tuple[FloatArray, IntArray]:
         """Return squared distances, roughly, and positions of `k` candidates, nearest first."""
-        return _typed(*faiss.knn(rows, self._reference, k))
+        return _typed(*_faiss().knn(rows, self._reference, k))
 
 
 class InvertedFile:
@@ -151,8 +136,8 @@ class InvertedFile:
         n_rows, width = reference.shape
         n_lists = max(1, int(np.sqrt(n_rows)))
         self._reference = reference
-        self._centres = faiss.IndexFlatL2(width)
-        self._lists = faiss.IndexIVFFlat(self._centres, width, n_lists)
+        self._centres = _faiss().IndexFlatL2(width)
+        self._lists = _faiss().IndexIVFFlat(self._centres, width, n_lists)
         self._lists.cp.seed = SEED
         self._lists.cp.max_points_per_centroid = POINTS_PER_LIST
         # Sums in another order could put a row into another list.
@@ -171,7 +156,7 @@ class InvertedFile:
         # Lists of fewer than k rows: these few are searched for among all rows.
         short = candidates[:, -1] < 0
         if short.any():
-            squares[short], candidates[short] = faiss.knn(rows[short], self._reference, k)
+            squares[short], candidates[short] = _faiss().knn(rows[short], self._reference, k)
         return squares, candidates
 
     def _measured_recall(self) -> float:
@@ -181,10 +166,14 @@ class InvertedFile:
         sample = self._reference[rng.choice(n_rows, min(RECALL_ROWS, n_rows), replace=False)]
         # A row always finds itself, which does not count.
         k = min(RECALL_K + 1, n_rows)
-        reach = faiss.knn(sample, self._reference, k)[0][:, -1:]
+        reach = _faiss().knn(sample, self._reference, k)[0][:, -1:]
         # By distance: rows at the same distance stand for each other.
         found = self._lists.search(sample, k)[0] <= reach * (1 + 1e-5) + 1e-5
         return float((found.sum(axis=1) - 1).mean() / max(k - 1, 1))
+
+
+def _faiss() -> Any:
+    return search_libraries()[0]
 
 
 def _typed(squares: Any, candidates: Any) -> tuple[FloatArray, IntArray]:

@@ -1,0 +1,89 @@
+"""Whether probabilities are what they say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import brier_score_loss, log_loss
+
+from falcon_discover.metrics.checked import labels_with_probabilities
+from falcon_discover.metrics.decisions import confidence
+from falcon_discover.runtime.types import FloatArray
+from falcon_discover.settings import PAPER
+
+
+def ece(y: npt.ArrayLike, p: npt.ArrayLike, n_bins: int = PAPER.ece_bins) -> float:
+    """Return the expected calibration error on equal-width bins of confidence.
+
+    The bins divide [0, 1] and are closed on the right, as in Guo et al. (2017).
+
+    Examples
+    --------
+    >>> round(ece([1, 1, 0, 1], [0.75, 0.75, 0.75, 0.75]), 3)
+    0.0
+    """
+    conf, gap = _confidence_gaps(y, p)
+    if not len(conf):
+        return math.nan
+    bins = np.digitize(conf, np.linspace(0, 1, n_bins + 1)[1:-1], right=True)
+    return float(np.abs(np.bincount(bins, gap, minlength=n_bins)).sum() / len(conf))
+
+
+def cumulative_calibration_error(y: npt.ArrayLike, p: npt.ArrayLike) -> float:
+    """Return the largest cumulative gap between confidence and correctness; it needs no bins.
+
+    Rows are sorted by confidence; the gap up to each is the sum of correct minus confident so
+    far, as a share of all rows (Arrieta-Ibarra et al., 2022: ECCE-MAD). Rows of equal confidence
+    enter together.
+
+    Examples
+    --------
+    >>> round(cumulative_calibration_error([1, 1, 0, 1], [0.75, 0.75, 0.75, 0.75]), 3)
+    0.0
+    >>> round(cumulative_calibration_error([1, 0], [0.9, 0.8]), 3)
+    0.4
+    """
+    conf, gap = _confidence_gaps(y, p)
+    if not len(conf):
+        return math.nan
+    _, place = np.unique(conf, return_inverse=True)
+    return float(np.abs(np.cumsum(np.bincount(place, gap))).max() / len(conf))
+
+
+def brier(y: npt.ArrayLike, p: npt.ArrayLike) -> float:
+    """Return the mean squared difference between score and label.
+
+    Examples
+    --------
+    >>> brier([1, 0], [0.5, 0.5])
+    0.25
+    """
+    return _mean_loss(partial(brier_score_loss, pos_label=1), y, p)
+
+
+def nll(y: npt.ArrayLike, p: npt.ArrayLike) -> float:
+    """Return the mean negative log-likelihood; scores are clipped to be finite.
+
+    Examples
+    --------
+    >>> round(nll([1, 0], [0.5, 0.5]), 4)
+    0.6931
+    """
+    return _mean_loss(partial(log_loss, labels=[0, 1]), y, p)
+
+
+def _mean_loss(loss: Callable[..., float], y: npt.ArrayLike, p: npt.ArrayLike) -> float:
+    """Return a loss of scikit-learn's, NaN where there is no row."""
+    labels, scores = labels_with_probabilities(y, p)
+    return float(loss(labels.astype(int), scores)) if len(scores) else math.nan
+
+
+def _confidence_gaps(y: npt.ArrayLike, p: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return the confidence of each row, and correct (0 or 1) minus confident."""
+    labels, scores = labels_with_probabilities(y, p)
+    conf = confidence(scores)
+    return conf, ((scores >= PAPER.decision_threshold) == labels) - conf

@@ -1,0 +1,225 @@
+"""What a ranking by suspicion finds, and how well it tells events from other rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import rankdata
+
+from falcon_discover.exceptions import InputError, check_number
+from falcon_discover.metrics.checked import events_with_scores, scores_of
+from falcon_discover.metrics.decisions import confidence, false_confidence, surprise
+from falcon_discover.metrics.intervals import share_interval
+from falcon_discover.metrics.ordering import Found, Ranking
+from falcon_discover.runtime.types import UInt64Array
+from falcon_discover.settings import PAPER
+
+# Thresholds of the severe events by which a ranking made for a lower one is also judged.
+SEVERE_TAUS = (0.95, 0.99)
+
+
+class Captured(NamedTuple):
+    """What the review of a budget finds: events, their share of all, and its interval."""
+
+    budget: float
+    reviewed: int
+    events: int
+    captured: float
+    capture: float
+    low: float
+    high: float
+
+
+def review_size(n: int, budget: float) -> int:
+    """Return the number of rows a review budget covers, `ceil(budget * n)`.
+
+    Examples
+    --------
+    >>> review_size(9769, 0.20)
+    1954
+    """
+    must = "it must be a share of the rows, above 0 and up to 1"
+    check_number("budget", budget, lambda share: 0 < share <= 1, must)
+    # 0.07 * 100 is 7.000000000000001 in floating point; its ceiling must be 7.
+    return min(n, math.ceil(round(budget * n, 9)))
+
+
+def review_order(score: npt.ArrayLike, ties: UInt64Array | None = None) -> npt.NDArray[np.intp]:
+    """Return row positions by descending score.
+
+    Parameters
+    ----------
+    ties : what orders rows of equal score, as `ordering.tie_keys` gives it; rows that are equal
+        in it too, or all without it, keep their original order
+
+    Examples
+    --------
+    >>> review_order([0.1, 0.7, 0.7])
+    array([1, 2, 0])
+    """
+    return Ranking.of(scores_of(score), ties).order
+
+
+def captures(found: Found, budgets: Sequence[float]) -> Iterator[Captured]:
+    """Yield what each budget finds of the events of a ranking.
+
+    Examples
+    --------
+    >>> found = Ranking.of(np.array([0.9, 0.8, 0.7])).found(np.array([True, False, True]))
+    >>> [line.captured for line in captures(found, [1 / 3, 1])]
+    [1, 2]
+    """
+    total = found.top(len(found.ranked))
+    for budget in budgets:
+        size = review_size(len(found.ranked), budget)
+        captured = found.top(size)
+        share = captured / total if total else math.nan
+        yield Captured(budget, size, int(total), captured, share, *share_interval(captured, total))
+
+
+def captured_surprise(
+    fc: npt.ArrayLike, score: npt.ArrayLike, confidence: npt.ArrayLike, budget: float
+) -> float:
+    """Return the share of the events' total surprise that the top `budget` finds.
+
+    Rows of equal score count as in `fc_count_at`. NaN where there is no event.
+
+    Examples
+    --------
+    >>> round(captured_surprise([1, 1, 0], [0.9, 0.1, 0.5], [0.9, 0.99, 0.99], budget=1 / 3), 3)
+    0.333
+    """
+    events, scores = events_with_scores(fc, score)
+    if not events.any():
+        return math.nan
+    weights = np.where(events, surprise(confidence), 0.0)
+    return Ranking.of(scores).found(weights).share(review_size(len(events), budget))
+
+
+def fc_count_at(fc: npt.ArrayLike, score: npt.ArrayLike, budget: float) -> float:
+    """Return how many events the review of the top `budget` finds (eq:fccount_appendix).
+
+    Where the cut lies among rows of equal score it is the expected number over their random
+    orders, which may be a fraction.
+
+    Examples
+    --------
+    >>> fc_count_at([1, 0, 1, 0], [0.9, 0.8, 0.1, 0.2], budget=0.5)
+    1
+    >>> fc_count_at([1, 0, 1, 0], [0.9, 0.8, 0.8, 0.2], budget=0.5)
+    1.5
+    """
+    events, scores = events_with_scores(fc, score)
+    return Ranking.of(scores).top(events, review_size(len(events), budget))
+
+
+def capture_at(fc: npt.ArrayLike, score: npt.ArrayLike, budget: float) -> float:
+    """Return the share of events found in the top `budget` (eq:capture_appendix_explicit).
+
+    Examples
+    --------
+    >>> capture_at([1, 0, 1, 0], [0.9, 0.8, 0.1, 0.2], budget=0.5)
+    0.5
+    """
+    events, scores = events_with_scores(fc, score)
+    if not events.any():
+        return math.nan
+    return Ranking.of(scores).found(events).share(review_size(len(events), budget))
+
+
+def fc_auroc(fc: npt.ArrayLike, score: npt.ArrayLike) -> float:
+    """Return the AUROC of the score for the events, ties half (eq:falseconf_auroc_appendix).
+
+    Examples
+    --------
+    >>> fc_auroc([1, 0, 0], [0.5, 0.5, 0.1])
+    0.75
+    """
+    events, scores = events_with_scores(fc, score)
+    positives = int(events.sum())
+    negatives = len(events) - positives
+    if not positives or not negatives:
+        return math.nan
+    ranks = rankdata(scores)[events].sum()
+    return float((ranks - positives * (positives + 1) / 2) / (positives * negatives))
+
+
+def eligible_auroc(
+    fc: npt.ArrayLike, score: npt.ArrayLike, confidence: npt.ArrayLike, tau: float = PAPER.tau
+) -> float:
+    """Return the AUROC among rows with confidence of at least `tau` only.
+
+    Only these rows can be events, and that is known without labels, so this is the one
+    figure that putting them first cannot inflate.
+
+    Examples
+    --------
+    >>> eligible_auroc([1, 0, 0], [0.3, 0.1, 0.9], confidence=[0.95, 0.99, 0.6])
+    1.0
+    """
+    eligible = np.asarray(confidence, dtype=np.float64) >= tau
+    return fc_auroc(np.asarray(fc)[eligible], np.asarray(score)[eligible])
+
+
+def eligible_average_precision(
+    fc: npt.ArrayLike, score: npt.ArrayLike, confidence: npt.ArrayLike, tau: float = PAPER.tau
+) -> float:
+    """Return the average precision among eligible rows; tied rows count as one group.
+
+    Examples
+    --------
+    >>> eligible_average_precision([1, 0, 1], [0.9, 0.8, 0.7], confidence=[1, 1, 1])
+    0.8333333333333333
+    """
+    eligible = np.asarray(confidence, dtype=np.float64) >= tau
+    events, scores = events_with_scores(np.asarray(fc)[eligible], np.asarray(score)[eligible])
+    if not events.any():
+        return math.nan
+    order = review_order(scores)
+    last_of_group = np.append(np.diff(scores[order]) != 0, True)
+    found = np.cumsum(events[order])[last_of_group]
+    reviewed = np.flatnonzero(last_of_group) + 1
+    return float((np.diff(found, prepend=0) * found / reviewed).sum() / events.sum())
+
+
+def aurc(error: npt.ArrayLike, score: npt.ArrayLike) -> float:
+    """Return the area under the risk-coverage curve; lower is better.
+
+    Rows are accepted from the least suspicious on; the area is the mean, over all coverages
+    1/n ... n/n, of the error rate among the accepted. Tied rows share their errors evenly, so
+    the value does not depend on the order of rows.
+
+    Examples
+    --------
+    >>> aurc([0, 0, 1], [0.1, 0.2, 0.9])
+    0.1111111111111111
+    """
+    errors, scores = events_with_scores(error, score, "error")
+    if not len(errors):
+        return math.nan
+    _, group = np.unique(scores, return_inverse=True)
+    shared = (np.bincount(group, errors) / np.bincount(group))[group]
+    risks = np.cumsum(shared[np.argsort(scores, kind="stable")])
+    return float((risks / np.arange(1, len(errors) + 1)).mean())
+
+
+def errors_among_surest(y: npt.ArrayLike, p: npt.ArrayLike, k: int) -> float:
+    """Return how many of the `k` most confident predictions are wrong.
+
+    So two sets of scores are compared at the same coverage: one that is sure of fewer rows has
+    fewer confident errors for that reason alone. Where rows of equal confidence compete for the
+    last places, it is the expected number over a random choice among them.
+
+    Examples
+    --------
+    >>> errors_among_surest([0, 1, 1, 1], [0.99, 0.95, 0.05, 0.6], k=2)
+    1.5
+    """
+    wrong, conf = false_confidence(y, p, tau=0.5), confidence(p)
+    if not 0 <= k <= len(conf):
+        raise InputError(f"k is {k}: give a number of rows from 0 to {len(conf)}.")
+    return float(Ranking.of(conf).top(wrong, k))
