@@ -47,9 +47,10 @@ from falcon_discover.runtime import notices, progress
 from falcon_discover.runtime.threads import limited, thread_count
 from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.settings import PAPER
+from falcon_discover.signals.catalogue import SIGNALS
 from falcon_discover.signals.opinions import CrossOpinions
 from falcon_discover.signals.reference import Reference
-from falcon_discover.signals.state import SIGNALS, Measure, State
+from falcon_discover.signals.state import Measure, State
 from falcon_discover.storage import Savable
 
 # Two rows closer than this are the same row (float32 coordinates).

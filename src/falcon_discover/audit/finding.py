@@ -34,7 +34,8 @@ from falcon_discover.report.write import check_target, write
 from falcon_discover.runtime import notices, progress
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
-from falcon_discover.signals.state import SIGNALS, State
+from falcon_discover.signals.catalogue import SIGNALS
+from falcon_discover.signals.state import State
 
 # Regions are found with the learned score of the rows they are found on.
 REGION_WITNESS = "learned_oof"

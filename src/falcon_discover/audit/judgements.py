@@ -43,7 +43,8 @@ from falcon_discover.regions.conflict import (
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import FloatArray, UInt64Array
 from falcon_discover.settings import PAPER
-from falcon_discover.signals.state import STABILITY_SIGNALS, State
+from falcon_discover.signals.catalogue import STABILITY_SIGNALS
+from falcon_discover.signals.state import State
 
 NO_MODEL = (
     "There was no model to probe, so the stability signals "

@@ -45,6 +45,7 @@ MOVED = {
     "predicting": ("models.proba",),
     "predictions": ("audit.predictions",),
     "progress": ("runtime.progress",),
+    "rankers.blend": ("rankers.evidence", "rankers.risk"),
     "reasons": ("audit.review",),
     "results": ("evaluation.results",),
     "search": ("signals.neighbours.backends",),
@@ -54,6 +55,8 @@ MOVED = {
     "view": ("data.view",),
     "words": ("runtime.words",),
 }
+# Classes of modules that have moved, where they have another name now.
+RENAMED = {"Blend": "EvidenceModel", "OwnDoubt": "ModelDoubt"}
 
 
 def new_names(module: str) -> tuple[str, ...]:
@@ -80,11 +83,12 @@ def moved_attribute(module: str, name: str) -> Any:
     """Return what was called `name` in a module that has moved."""
     for new in new_names(module):
         try:
-            found = getattr(import_module(new), name)
+            found = getattr(import_module(new), RENAMED.get(name, name))
         except (AttributeError, ModuleNotFoundError):
             continue
         warnings.warn(
-            f"{module}.{name} is now {new}.{name}; the old name goes with the next release.",
+            f"{module}.{name} is now {new}.{found.__name__ if name in RENAMED else name}; "
+            "the old name goes with the next release.",
             DeprecationWarning,
             stacklevel=3,
         )

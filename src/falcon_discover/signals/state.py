@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -20,6 +20,7 @@ from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.agreement import agreement_signals
 from falcon_discover.signals.apart import Apart, Surroundings, pair_evidence
+from falcon_discover.signals.catalogue import SIGNALS, STABILITY_SIGNALS
 from falcon_discover.signals.certainty import certainty_signals
 from falcon_discover.signals.extended import (
     TINY,
@@ -32,20 +33,6 @@ from falcon_discover.signals.neighbours.index import Neighbours, rows_within_bud
 from falcon_discover.signals.opinions import CrossOpinions
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.stability import stability_signals
-
-SIGNALS = (
-    "confidence",
-    "margin",
-    "entropy",
-    "support",
-    "label_agreement",
-    "prediction_agreement",
-    "mean_drift",
-    "max_drift",
-    "label_consistency",
-    "logit_variance",
-)
-STABILITY_SIGNALS = SIGNALS[6:]
 
 # Larger stacks of mixed rows fall out of the processor's cache without saving calls.
 STACK_ROWS = 16_384
@@ -63,9 +50,8 @@ class State:
     Parameters
     ----------
     p : the base model's positive-class score
-    signals : a frame with the columns `SIGNALS`; without a model the last four are absent
-    evidence : beyond the paper's ten: `neighbours` (how many there are), `nearest_distance`, and
-        those signals of `signals.extended.MEANING` that could be measured
+    signals : the paper's ten (`catalogue.SIGNALS`); without a model the last four are absent
+    evidence : those of the other signals in the catalogue that could be measured
     fold : the fold each row was held out in, or None for rows that were never fitted on;
         among others such rows are marked `NO_FOLD`
     features : the rows in the transformed view of all reference rows, or None
@@ -90,8 +76,27 @@ class State:
         """Return a state of native certainty alone."""
         return cls(p, pd.DataFrame(certainty_signals(p)), pd.DataFrame(index=range(len(p))))
 
+    @classmethod
+    def measured(
+        cls,
+        p: FloatArray,
+        columns: Mapping[str, npt.NDArray[Any]],
+        features: npt.NDArray[np.float32] | None = None,
+    ) -> State:
+        """Return a state of signals, the paper's ten apart from the others."""
+        signals = {name: columns[name] for name in SIGNALS if name in columns}
+        evidence = {name: values for name, values in columns.items() if name not in signals}
+        return cls(p, pd.DataFrame(signals), pd.DataFrame(evidence), features=features)
+
     def __len__(self) -> int:
         return len(self.p)
+
+    def column(self, name: str) -> FloatArray | None:
+        """Return a signal of each row by its name; None where it could not be measured."""
+        for frame in (self.signals, self.evidence):
+            if name in frame:
+                return frame[name].to_numpy(dtype=np.float64)
+        return None
 
     @property
     def confidence(self) -> FloatArray:
@@ -239,15 +244,12 @@ class Measure:
             encoded = coordinates if model.view is reference.view else model.encode(table)
             p = model.predict(encoded, name=table.index.__getitem__)
         assert p is not None
-        columns = certainty_signals(p)
-        columns["support"] = reference.support.score(coordinates)
-        columns |= agreement_signals(
-            p, near.rows[:, : self.n_neighbors], reference.labels, reference.p
-        )
-        evidence = {
+        columns: dict[str, npt.NDArray[Any]] = {
+            **certainty_signals(p),
+            "support": reference.support.score(coordinates),
             "neighbours": np.full(len(p), min(self.n_neighbors, near.rows.shape[1])),
             "nearest_distance": near.distances[:, 0].astype(np.float64),
-            "labelled_as_predicted": columns.pop("labelled_as_predicted"),
+            **agreement_signals(p, near.rows[:, : self.n_neighbors], reference.labels, reference.p),
         }
         p_mixed = None
         if model is not None:
@@ -255,9 +257,9 @@ class Measure:
             p_mixed = self._mixed_scores(table, encoded, reference, mixed_with, stack_rows)
             columns |= stability_signals(p, p_mixed)
         if not extended:
-            return State(p, pd.DataFrame(columns), pd.DataFrame(evidence))
-        evidence |= self._beyond_the_paper(reference, coordinates, p, p_mixed, near)
-        return State(p, pd.DataFrame(columns), pd.DataFrame(evidence), features=coordinates)
+            return State.measured(p, columns)
+        columns |= self._beyond_the_paper(reference, coordinates, p, p_mixed, near)
+        return State.measured(p, columns, coordinates)
 
     def _beyond_the_paper(
         self,
