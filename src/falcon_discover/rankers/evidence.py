@@ -59,7 +59,7 @@ class Task:
         regression; and the number of errors at which it is half of that
     by_class : whether signals speak for a class, so that the result may only rise with each. They
         are not centred then: 0 speaks for neither class
-    weighs_trees : whether weights of rows hold for the trees too
+    weighs_trees : whether the trees weigh rows too, which makes their binning much slower
     trees : their parameters
     """
 
@@ -70,43 +70,22 @@ class Task:
     trees_half: int
     by_class: bool
     weighs_trees: bool
-    trees: dict[str, Any]
+    trees: dict[str, float]
 
 
 TASKS: dict[Target, Task] = {
     "error": Task(
-        ridge_c=0.1,
-        ridge_half=20,
-        tol=1e-4,
-        trees_weight=1.0,
-        trees_half=30,
-        by_class=False,
-        # They would make the binning several times slower and change nothing else.
-        weighs_trees=False,
-        trees={
-            "max_iter": 40,
-            "learning_rate": 0.12,
-            "max_depth": 5,
-            "min_samples_leaf": 20,
-            "max_features": 0.5,
-        },
+        ridge_c=0.1, ridge_half=20, tol=1e-4, trees_weight=1.0, trees_half=30,
+        by_class=False, weighs_trees=False,
+        trees={"max_iter": 40, "learning_rate": 0.12, "max_depth": 5, "min_samples_leaf": 20,
+               "max_features": 0.5},
     ),
     "positive": Task(
-        ridge_c=1.0,
-        ridge_half=0,
-        tol=1e-8,
-        trees_weight=0.6,
-        trees_half=100,
-        by_class=True,
-        weighs_trees=True,
-        trees={
-            "max_iter": 60,
-            "learning_rate": 0.08,
-            "max_leaf_nodes": 8,
-            "min_samples_leaf": 30,
-        },
+        ridge_c=1.0, ridge_half=0, tol=1e-8, trees_weight=0.6, trees_half=100,
+        by_class=True, weighs_trees=True,
+        trees={"max_iter": 60, "learning_rate": 0.08, "max_leaf_nodes": 8, "min_samples_leaf": 30},
     ),
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,14 +173,13 @@ class EvidenceModel:
         self.trees_weight = task.trees_weight * errors / (errors + task.trees_half)
         self.kept = telling_columns(inputs.features)
         rows = self._rows(inputs)
-        n_signals = inputs.signals.shape[1]
-        rising = [1] * n_signals + [0] * len(self.kept) if task.by_class else None
+        rising = [1] * inputs.signals.shape[1] + [0] * len(self.kept)
         with one_blas_thread(openmp=1 if rows.size <= ONE_THREAD_CELLS else None):
             self._fit_linear(inputs, sample)
             self.trees = HistGradientBoostingClassifier(
                 **task.trees,
                 l2_regularization=10.0,
-                monotonic_cst=rising,
+                monotonic_cst=rising if task.by_class else None,
                 early_stopping=False,
                 random_state=self.seed,
             ).fit(rows, sample.outcome, sample.weights if task.weighs_trees else None)

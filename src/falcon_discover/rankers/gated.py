@@ -60,11 +60,10 @@ class GatedSignal(Ranker):
 
     def score(self, state: State) -> FloatArray:
         """Return 1 to 2 for eligible rows, below 0 for the others."""
-        known = state.signals if self.signal in state.signals else state.evidence
-        if self.signal not in known:
+        values = state.column(self.signal)
+        if values is None:
             raise InputError(f"the state has no signal {self.signal!r}.")
-        ranks = expit(-known[self.signal].to_numpy(dtype=np.float64))
-        return gated(ranks, state.confidence, self.tau_)
+        return gated(expit(-values), state.confidence, self.tau_)
 
 
 class GatedStability(Ranker):

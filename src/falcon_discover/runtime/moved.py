@@ -81,14 +81,14 @@ def new_names(module: str) -> tuple[str, ...]:
 
 def moved_attribute(module: str, name: str) -> Any:
     """Return what was called `name` in a module that has moved."""
+    now = RENAMED.get(name, name)
     for new in new_names(module):
         try:
-            found = getattr(import_module(new), RENAMED.get(name, name))
+            found = getattr(import_module(new), now)
         except (AttributeError, ModuleNotFoundError):
             continue
         warnings.warn(
-            f"{module}.{name} is now {new}.{found.__name__ if name in RENAMED else name}; "
-            "the old name goes with the next release.",
+            f"{module}.{name} is now {new}.{now}; the old name goes with the next release.",
             DeprecationWarning,
             stacklevel=3,
         )
