@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 
 from falcon_discover import PAPER, FalconDiscover, datasets, metrics
 from falcon_discover.rankers import GatedRisk
-from falcon_discover.rankers.blend import BELOW_TAU_WEIGHT, DOUBT_SCALE, RIDGE_C, TREES_HALF_WEIGHT
+from falcon_discover.rankers.evidence import BELOW_TAU_WEIGHT, OWN_SCALE, TASKS
 from falcon_discover.rankers.inputs import features, signal_columns
 from falcon_discover.signals.state import State
 
@@ -87,9 +87,9 @@ def linear(state: State, wrong: np.ndarray, new: State, weight: float) -> np.nda
     rows, later = (np.column_stack(list(signal_columns(s).values())) for s in (state, new))
     scaler = StandardScaler().fit(rows[eligible])
     rows, later = scaler.transform(rows), scaler.transform(later)
-    rows[:, 0] *= DOUBT_SCALE
-    later[:, 0] *= DOUBT_SCALE
-    model = LogisticRegression(C=RIDGE_C, solver="newton-cholesky", max_iter=100)
+    rows[:, 0] *= OWN_SCALE
+    later[:, 0] *= OWN_SCALE
+    model = LogisticRegression(C=TASKS["error"].ridge_c, solver="newton-cholesky", max_iter=100)
     weights = np.where(eligible, 1.0, weight)
     return model.fit(rows[used], wrong[used], weights[used]).decision_function(later)
 
@@ -115,7 +115,7 @@ def trees(
 def choices(state: State, wrong: np.ndarray, new: State) -> dict[str, np.ndarray]:
     """Return the score of every choice for new eligible rows."""
     events = int(wrong[state.eligible(PAPER.tau)].sum())
-    share = 0.5 * events / (events + TREES_HALF_WEIGHT)
+    share = 0.5 * events / (events + TASKS["error"].trees_half)
 
     def blend(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return (1 - share) * a + share * b

@@ -21,7 +21,7 @@ from sklearn.isotonic import isotonic_regression
 from falcon_discover import metrics
 from falcon_discover.bench.loading import Run, Study
 from falcon_discover.bench.store import Store
-from falcon_discover.calibration.calibrators import clipped_logit
+from falcon_discover.metrics.odds import clipped_logit
 
 
 def bounds(run: Run) -> dict[str, float]:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from figures import actions, claims, paper, performance, plausibility, ranking
+from figures import actions, claims, paper, performance, plausibility, ranking, signals
 from figures.common import ROOT
 
 PAGES = (
     "README.md",
+    "docs/concepts.md",
     "docs/beyond.md",
     "docs/regions.md",
     "docs/calibration.md",
@@ -30,6 +31,7 @@ TABLES = {
     **plausibility.TABLES,
     **paper.TABLES,
     **claims.TABLES,
+    **signals.TABLES,
 }
 
 

@@ -9,7 +9,7 @@ from falcon_discover import FalconDiscover, datasets, discover, load
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
 from falcon_discover.models.crossfit import make_folds
-from falcon_discover.rankers.blend import inner_folds
+from falcon_discover.rankers.evidence import Sample, inner_folds
 from falcon_discover.signals.apart import Apart
 from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.opinions import CrossOpinions
@@ -79,7 +79,7 @@ def test_rows_of_a_fit_are_scored_in_their_own_folds_and_have_nothing_apart_from
     planted = datasets.make_planted(600, random_state=0)
     found = discover(planted.X, planted.y, planted.proba, random_state=0)
     state, y = found.audit.training.oof.state, found.audit.training.oof.codes
-    fold = inner_folds(state, state.decision != y, state.eligible(0.9), 0)
+    fold = inner_folds(Sample.of_errors(state, state.decision != y, state.eligible(0.9)), 0)
     np.testing.assert_array_equal(fold, state.fold)
     assert state.apart is not None
     assert np.isnan(state.apart.numbers[np.arange(len(state)), state.fold]).all()
@@ -93,7 +93,7 @@ def test_rows_that_were_never_fitted_on_are_dealt_out_among_the_folds(rows):
     both = State.concat([state, later])
     assert (both.fold[N:] == NO_FOLD).all()
     wrong = np.arange(len(both)) % 3 == 0
-    dealt = inner_folds(both, wrong, both.eligible(0.5), 0)
+    dealt = inner_folds(Sample.of_errors(both, wrong, both.eligible(0.5)), 0)
     np.testing.assert_array_equal(dealt[:N], state.fold)
     assert set(dealt[N:]) == set(range(FOLDS))
     # Nobody's label is in their evidence, so it stays as it is.

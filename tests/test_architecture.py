@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import re
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 
 import falcon_discover
+from falcon_discover.rankers.evidence import EvidenceModel
 
 ROOT = Path(falcon_discover.__file__).parent
 REPOSITORY = Path(__file__).parents[1]
@@ -27,6 +29,12 @@ def test_the_map_in_the_docs_names_every_room():
     rooms = {path.relative_to(ROOT).with_suffix("").parts[0] for path in ROOT.rglob("*.py")}
     missing = [room for room in rooms if room[0] != "_" and f"`{room}" not in text]
     assert missing == []
+
+
+def test_a_renamed_class_is_found_under_its_old_name_with_a_warning():
+    old = importlib.import_module("falcon_discover.rankers.blend")
+    with pytest.warns(DeprecationWarning, match=r"is now .*\.rankers\.evidence\.EvidenceModel;"):
+        assert old.Blend is EvidenceModel
 
 
 def test_no_module_has_outgrown_its_room():

@@ -21,8 +21,7 @@ from falcon_discover.bench.states import load_state
 from falcon_discover.bench.store import RunKey, Store
 from falcon_discover.bench.summary import summary
 from falcon_discover.cli import app
-from falcon_discover.signals.extended import MEANING
-from falcon_discover.signals.state import SIGNALS
+from falcon_discover.signals.catalogue import BY_NAME
 
 # The tables take a while to make: one process makes them for all tests that read them.
 pytestmark = pytest.mark.xdist_group("bench beyond")
@@ -46,7 +45,7 @@ def test_states_and_scores_of_a_real_run(tmp_path, monkeypatch):
     oof, test = states.read(key, "oof"), states.read(key, "test")
     # Its reference scores come from models that saw the row: nobody may learn from it.
     assert "prediction_agreement" not in oof
-    assert {*SIGNALS, *MEANING} <= set(test.columns)
+    assert set(BY_NAME) <= set(test.columns)
     assert len(load_state(test, None)) == len(test) == 100
     scores = Store(tmp_path / "store" / plan.RANKERS)
     later, own = scores.read(key, "test"), scores.read(key, "train")

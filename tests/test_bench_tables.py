@@ -23,7 +23,7 @@ from falcon_discover.bench.render import shown, tidy, wide
 from falcon_discover.bench.store import RunKey, Store
 from falcon_discover.bench.tables import TABLES, Cell
 from falcon_discover.cli import app
-from falcon_discover.signals.state import SIGNALS
+from falcon_discover.signals.catalogue import SIGNALS
 
 NAMES = ("adult", "bank_marketing", "miniboone_subset")
 N = 10

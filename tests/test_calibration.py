@@ -11,10 +11,11 @@ from sklearn.linear_model import LogisticRegression
 
 from falcon_discover import FalconDiscover, datasets, discover, metrics
 from falcon_discover.calibration import METHODS, CalibratedModel, Discrepancy
-from falcon_discover.calibration.calibrators import clipped_logit
-from falcon_discover.calibration.discrepancy import Evidence, affordable_caution
+from falcon_discover.calibration.discrepancy import affordable_caution
 from falcon_discover.calibration.weights import calibration_weights, training_weights
 from falcon_discover.exceptions import InputError
+from falcon_discover.metrics.odds import clipped_logit
+from falcon_discover.rankers.inputs import Inputs, for_the_positive_class
 from falcon_discover.signals.state import State
 
 KNOWN = slice(0, 3_000)
@@ -93,13 +94,13 @@ def test_a_higher_score_never_lowers_the_result_for_a_fixed_state(falcon, discre
     """Own log-odds vary over both sides of the threshold; the evidence about the row stays."""
     state = falcon.examine(planted.X[NEW][:40]).state
     calibrator = discrepancy.calibrator_
-    inputs = Evidence.of(state)
+    inputs = for_the_positive_class(state)
     grid = np.linspace(-8, 8, 33)
     odds = []
     for value in grid:
         signals = inputs.signals.copy()
         signals[:, 0] = value
-        own = calibrator._blend.log_odds(Evidence(signals, inputs.features))
+        own = calibrator._evidence.log_odds_of(Inputs(signals, inputs.features))
         plain = clipped_logit(calibrator._plain.predict(np.full(len(state), expit(value))))
         odds.append((1 - calibrator.share_) * plain + calibrator.share_ * own)
     assert (np.diff(odds, axis=0) >= -1e-9).all()
@@ -114,7 +115,8 @@ def test_evidence_speaks_for_the_positive_class_whatever_is_predicted(falcon, pl
         state.evidence,
         features=state.features,
     )
-    np.testing.assert_allclose(Evidence.of(mirrored).signals, -Evidence.of(state).signals)
+    one, other = for_the_positive_class(state), for_the_positive_class(mirrored)
+    np.testing.assert_allclose(other.signals, -one.signals)
 
 
 def test_without_anything_to_learn_it_stays_close_to_platt():

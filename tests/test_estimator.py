@@ -21,7 +21,7 @@ from conftest import awkward_table, scikit_learn_checks
 from falcon_discover import PAPER, DataWarning, FalconDiscover, datasets, discover
 from falcon_discover.models import library
 from falcon_discover.rankers import RANKERS, Ranker
-from falcon_discover.signals.state import SIGNALS
+from falcon_discover.signals.catalogue import SIGNALS
 
 quiet = pytest.mark.filterwarnings("ignore::falcon_discover.DataWarning")
 

@@ -22,7 +22,7 @@ from falcon_discover import FalconDiscover, Finding, InputError, discover, load
 from falcon_discover.calibration.model import METHODS
 from falcon_discover.metrics import review_size
 from falcon_discover.plots.accessor import FIGURES
-from falcon_discover.signals.state import SIGNALS
+from falcon_discover.signals.catalogue import SIGNALS
 from falcon_discover.storage import contents
 
 TAU = 0.8

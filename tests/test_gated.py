@@ -15,10 +15,11 @@ from falcon_discover import FalconDiscover, datasets, discover, metrics
 from falcon_discover.exceptions import DataWarning, InputError
 from falcon_discover.metrics.intervals import auroc_difference, share_interval
 from falcon_discover.rankers import GatedRisk, GatedSignal, make
-from falcon_discover.rankers.inputs import FAMILIES, signal_columns
+from falcon_discover.rankers.inputs import signal_columns
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.rankers.trust import TrustScore
-from falcon_discover.signals.extended import MEANING, opinion_signals, trust_signals
+from falcon_discover.signals.catalogue import FAMILIES, OPINIONS
+from falcon_discover.signals.extended import opinion_signals, trust_signals
 from falcon_discover.signals.neighbours.index import LabelledIndex, NeighbourIndex
 from falcon_discover.signals.opinions import Opinions
 from falcon_discover.signals.state import State
@@ -63,14 +64,6 @@ def made_up(n: int, seed: int, *, informative: bool = True) -> tuple[State, np.n
 # -- signals ------------------------------------------------------------------------------------
 
 
-def test_every_extended_signal_is_measured_and_has_a_sentence(falcon, found):
-    known = {"neighbours", "nearest_distance"}
-    for discovery in (falcon.examine(), found):
-        assert set(discovery.state.evidence.columns) - known == set(MEANING)
-        assert np.isfinite(discovery.state.evidence.to_numpy()).all()
-    assert all(len(sentence) > 20 for sentence in MEANING.values())
-
-
 def test_the_papers_ten_do_not_depend_on_what_goes_beyond_them(falcon, planted, numbers):
     plain = FalconDiscover(LogisticRegression(), ranker="s_stab", random_state=0)
     plain.fit(numbers[:4_000], planted.y[:4_000])
@@ -79,7 +72,7 @@ def test_the_papers_ten_do_not_depend_on_what_goes_beyond_them(falcon, planted, 
     pd.testing.assert_frame_equal(plain.examine().frame(), falcon.examine().frame())
     # Second opinions are trained only for a ranker that asks for them.
     assert plain.audit_.reference.opinions is None
-    assert not any(name.startswith("opinion") for name in plain.examine().state.evidence)
+    assert not set(OPINIONS.values()) & set(plain.examine().state.evidence)
 
 
 @pytest.mark.parametrize("width", [3, 20])

@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 
 from falcon_discover import datasets, discover
 from falcon_discover.evaluation.risks import RiskCalibration, observed_per_expected, slope_interval
-from falcon_discover.rankers.blend import Calibration, calibrate
+from falcon_discover.rankers.risk import Calibration, calibrate
 
 
 @pytest.fixture(scope="module")

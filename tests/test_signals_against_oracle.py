@@ -15,7 +15,7 @@ import oracle
 from conftest import awkward_table
 from falcon_discover import DataWarning, FalconDiscover, discover, metrics, rankers
 from falcon_discover.rankers.training import LabelledState, TrainingRows
-from falcon_discover.signals.state import SIGNALS
+from falcon_discover.signals.catalogue import SIGNALS
 
 pytestmark = pytest.mark.filterwarnings("ignore::falcon_discover.DataWarning")
 SEED = 3

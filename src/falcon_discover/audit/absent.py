@@ -1,6 +1,6 @@
 """What to say where a part of an audit is missing."""
 
-from falcon_discover.signals.state import STABILITY_SIGNALS
+from falcon_discover.signals.catalogue import STABILITY_SIGNALS
 
 NO_MODEL = (
     "There was no model to probe, so the stability signals "

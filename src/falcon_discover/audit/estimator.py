@@ -40,7 +40,7 @@ from falcon_discover.models.proba import check_fittable
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
-from falcon_discover.signals.state import SIGNALS
+from falcon_discover.signals.catalogue import SIGNALS
 
 
 class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):

@@ -13,6 +13,7 @@ from scipy.special import expit
 from falcon_discover.metrics import review_order, review_size
 from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.runtime.words import odds, percent
+from falcon_discover.signals.catalogue import OPINIONS
 from falcon_discover.signals.state import State
 
 # Below these a signal speaks against the prediction; they choose words, never ranks.
@@ -20,7 +21,6 @@ DOUBTFUL_SHARE = 0.60
 NOTABLE_DRIFT = 0.10
 THIN_SUPPORT = 0.20
 HALF_SURE = 0.75
-OPINIONS = ("opinion_boosting", "opinion_forest", "opinion_linear")
 
 
 def review_list(
@@ -130,7 +130,7 @@ def _support_clause(signals: Mapping[str, float]) -> Clauses:
 
 
 def _opinion_clause(signals: Mapping[str, float]) -> Clauses:
-    views = [signals[name] for name in OPINIONS if name in signals]
+    views = [signals[name] for name in OPINIONS.values() if name in signals]
     if not views:
         return []
     against = sum(view < 0 for view in views)

@@ -20,8 +20,9 @@ from falcon_discover.bench.tables import TABLES
 from falcon_discover.bench.tables.cells import Cell, Table, per_seed
 from falcon_discover.bench.verdicts import CANNOT_TELL, SIGNIFICANT, seed_half_width
 from falcon_discover.settings import PAPER
+from falcon_discover.signals.catalogue import BY_NAME
 
-PROFILE = {"support": -1, "label_agreement": -1, "mean_drift": 1}
+PROFILE = {name: BY_NAME[name].sign for name in ("support", "label_agreement", "mean_drift")}
 YES, NO = "yes", "no"
 
 

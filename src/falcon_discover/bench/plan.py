@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from falcon_discover.settings import PAPER
+from falcon_discover.signals.catalogue import of_paper
 
 # The paper's order of tables. The full MiniBooNE is run where a user can provide it.
 DATASETS = (
@@ -35,10 +36,9 @@ BACKBONES = (*PAPER.candidates, COMPARATOR)
 LAMBDAS = (0.05, 0.10, 0.20, 0.30)  # tab:extended_validation_compact_a, panel C
 NEIGHBOURHOODS = (5, 10, 20)  # the same
 # tab:extended_validation_compact_a, panel A: which signals each variant of the witness uses.
-CERTAINTY = ("confidence", "margin", "entropy")
-SUPPORT = ("support", "label_agreement", "prediction_agreement")
-STABILITY = ("mean_drift", "max_drift", "label_consistency", "logit_variance")
-SIGNALS = (*CERTAINTY, *SUPPORT, *STABILITY)
+CERTAINTY = of_paper("confidence")
+SUPPORT = of_paper("support", "neighbours")
+STABILITY = of_paper("stability")
 ABLATIONS = {
     "no_certainty": (*SUPPORT, *STABILITY),
     "no_support": (*CERTAINTY, *STABILITY),

@@ -41,10 +41,10 @@ from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.agreement import agreement_signals
 from falcon_discover.signals.builder import STACK_ROWS, mixed_scores
+from falcon_discover.signals.catalogue import SIGNALS
 from falcon_discover.signals.certainty import certainty_signals
 from falcon_discover.signals.neighbours.index import NeighbourIndex, rows_within_budget
 from falcon_discover.signals.stability import stability_signals
-from falcon_discover.signals.state import SIGNALS
 from falcon_discover.signals.support import Support
 
 PACKAGES = ("falcon-discover", "numpy", "scipy", "scikit-learn", "pandas", "pyarrow")

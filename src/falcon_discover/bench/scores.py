@@ -20,7 +20,8 @@ from falcon_discover.regions.clusters import Clusters
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
-from falcon_discover.signals.state import SIGNALS, State
+from falcon_discover.signals.catalogue import SIGNALS
+from falcon_discover.signals.state import State
 
 
 def score_columns(rows: pd.DataFrame, class_distances: FloatArray, seed: int) -> pd.DataFrame:

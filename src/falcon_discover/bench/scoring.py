@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,8 @@ from falcon_discover.bench.states import PARTS, load_state, split_features
 from falcon_discover.bench.store import RunKey, Store
 from falcon_discover.metrics import gated_confidence
 from falcon_discover.metrics.intervals import auroc_difference
-from falcon_discover.rankers import blend
+from falcon_discover.rankers import evidence, risk
+from falcon_discover.rankers.evidence import TASKS
 from falcon_discover.rankers.fixed import StabilityRanker
 from falcon_discover.rankers.gated import MIN_ERRORS, GatedRisk
 from falcon_discover.rankers.training import LabelledState, TrainingRows
@@ -27,17 +30,21 @@ Tables = tuple[dict[str, pd.DataFrame], dict[str, Any]]
 
 def settings() -> dict[str, Any]:
     """Return everything that decides the stored scores."""
-    constants = {
-        name.lower(): value
-        for name, value in vars(blend).items()
-        if name.isupper() and isinstance(value, int | float)
-    }
     return {
         **PAPER.to_dict(),
-        "ranker": constants,
+        "ranker": {**constants(evidence), **constants(risk), **asdict(TASKS["error"])},
         "min_errors": MIN_ERRORS,
         "grid_taus": list(plan.GRID_TAUS),
         "scores_version": 3,
+    }
+
+
+def constants(module: ModuleType) -> dict[str, float]:
+    """Return the numbers that a module is built on, by name."""
+    return {
+        name.lower(): value
+        for name, value in vars(module).items()
+        if name.isupper() and isinstance(value, int | float)
     }
 
 

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from falcon_discover import datasets
-from falcon_discover.bench import plan
 from falcon_discover.bench.memory import peak_memory_mb
 from falcon_discover.bench.run import Stopwatch, versions
 from falcon_discover.bench.store import RunKey
@@ -27,6 +26,7 @@ from falcon_discover.models.crossfit import Folds, make_folds, select_backbone
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.apart import Apart
 from falcon_discover.signals.builder import StateBuilder
+from falcon_discover.signals.catalogue import SIGNALS
 from falcon_discover.signals.opinions import CrossOpinions, Opinions
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.state import State
@@ -128,7 +128,7 @@ def load_state(frame: pd.DataFrame, features: Any) -> State:
     apart = [name for name in frame.columns if name.startswith(APART)]
     numbers = frame.drop(columns=["row", "label", "p", "fold", *apart], errors="ignore")
     numbers = numbers.astype(np.float64)
-    from_paper = [name for name in plan.SIGNALS if name in numbers.columns]
+    from_paper = [name for name in SIGNALS if name in numbers.columns]
     return State(
         frame["p"].to_numpy(),
         numbers[from_paper],

@@ -10,10 +10,11 @@ from typing import Any, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, log_expit, logit
+from scipy.special import expit, log_expit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
+from falcon_discover.metrics.odds import clipped_logit
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
@@ -29,11 +30,6 @@ class Calibrator(Protocol):
 
     def predict(self, p: FloatArray) -> FloatArray:
         """Return recalibrated scores."""
-
-
-def clipped_logit(p: FloatArray) -> FloatArray:
-    """Return the log-odds of scores clipped to be finite."""
-    return logit(np.clip(p, PAPER.logit_clip, 1.0 - PAPER.logit_clip))
 
 
 class Temperature:

@@ -11,10 +11,11 @@ import pandas as pd
 from falcon_discover import metrics
 from falcon_discover.metrics.intervals import auroc_difference
 from falcon_discover.rankers.gated import GatedRisk
-from falcon_discover.rankers.inputs import FAMILIES, features, signal_columns
+from falcon_discover.rankers.inputs import features, signal_columns
 from falcon_discover.rankers.training import LabelledState
 from falcon_discover.runtime import notices, progress
 from falcon_discover.settings import PAPER
+from falcon_discover.signals.catalogue import FAMILIES
 from falcon_discover.signals.state import State
 
 COVERED = (
@@ -144,12 +145,9 @@ def contributions(rows: LabelledState, ranker: GatedRisk, tau: float) -> Contrib
 
 def _present(state: State) -> list[str]:
     """Return the families of which this state has a signal."""
-    everything = set(FAMILIES)
-    names = []
-    for family in FAMILIES:
-        others = everything - {family}
-        signals = family != "features" and bool(signal_columns(state, others))
-        raw = family == "features" and features(state, others).shape[1] > 0
-        if signals or raw:
-            names.append(family)
-    return names
+    return [
+        family
+        for family in FAMILIES
+        if signal_columns(state, set(FAMILIES) - {family})
+        or (family == "features" and features(state).shape[1])
+    ]

@@ -17,6 +17,7 @@ from falcon_discover.data.labels import label_repr
 from falcon_discover.metrics import fc_auroc
 from falcon_discover.metrics.intervals import auroc_interval, upper_bound
 from falcon_discover.runtime.types import FloatArray
+from falcon_discover.signals.catalogue import OPINIONS
 from falcon_discover.signals.state import State
 
 # Scores are backwards below this AUROC, where chance explains it less than once in a thousand.
@@ -33,7 +34,6 @@ THE_LABELS = (
     "These scores are the labels themselves: each is 0 or 1 and equals the label of its row. Give "
     "the probabilities that the model predicted."
 )
-OPINIONS = ("opinion_boosting", "opinion_forest", "opinion_linear")
 
 
 def alerts(
@@ -81,7 +81,7 @@ def _backwards(
 
 def _learned_by_heart(state: State, codes: npt.NDArray[np.int8]) -> str | None:
     """Return a sentence where scores are far better than models cross-fitted on the same rows."""
-    names = [name for name in OPINIONS if name in state.evidence]
+    names = [name for name in OPINIONS.values() if name in state.evidence]
     if not names or len(np.unique(codes)) < 2:
         return None
     sign = np.where(state.decision, 1.0, -1.0)[:, None]

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 
+from falcon_discover.metrics.odds import clipped_logit
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
 
@@ -151,7 +152,7 @@ def slope_interval(
     groups : rows of the same group count as one where the interval is concerned; by default each
         row by itself
     """
-    odds = logit(np.clip(risk, PAPER.logit_clip, 1 - PAPER.logit_clip))
+    odds = clipped_logit(risk)
     centred = odds - odds.mean()
     design = np.column_stack([np.ones(len(odds)), centred])
     theta = np.array([logit((events.sum() + 0.5) / (len(events) + 1.0)), 1.0])

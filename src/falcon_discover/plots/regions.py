@@ -11,13 +11,7 @@ import pandas as pd
 from falcon_discover.exceptions import InputError
 from falcon_discover.plots.style import EVENT_COLOUR, MUTED_COLOUR, canvas, percent_axis
 from falcon_discover.regions.conflict import Conflict
-
-NAMES = {
-    "support": "support",
-    "label_agreement": "label agreement",
-    "mean_drift": "mean drift",
-    "label_inconsistency": "share of flips",
-}
+from falcon_discover.signals.catalogue import CONFLICT_WORDS
 
 
 def conflict_map(
@@ -58,7 +52,10 @@ def conflict_map(
             axes.plot(x, y, "s", markersize=26, fillstyle="none", color="black")
     axes.set_xticks(range(len(across)), [f"{value:.2g}" for value in across])
     axes.set_yticks(range(len(up)), [f"{value:.2g}" for value in up])
-    axes.set(xlabel=f"{NAMES[evidence]} at most", ylabel=f"{NAMES[instability]} at least")
+    axes.set(
+        xlabel=f"{CONFLICT_WORDS[evidence]} at most",
+        ylabel=f"{CONFLICT_WORDS[instability]} at least",
+    )
     axes.figure.colorbar(image, ax=axes, label="Gamma: excess rate of confident errors")
     return axes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, Self
 
 import numpy as np
@@ -11,19 +12,18 @@ from scipy.special import expit
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import gated, gated_confidence, surprise
 from falcon_discover.rankers.base import Ranker
-from falcon_discover.rankers.blend import (
-    Blend,
-    Calibration,
-    OwnDoubt,
-    calibrate,
-    cross_calibrated,
+from falcon_discover.rankers.evidence import (
+    EvidenceModel,
+    ModelDoubt,
+    Sample,
     cross_fitted,
     inner_folds,
 )
 from falcon_discover.rankers.fixed import StabilityRanker
 from falcon_discover.rankers.inputs import doubt
+from falcon_discover.rankers.risk import Calibration, calibrate, cross_calibrated
 from falcon_discover.runtime import notices
-from falcon_discover.runtime.types import FloatArray
+from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
 
@@ -60,11 +60,10 @@ class GatedSignal(Ranker):
 
     def score(self, state: State) -> FloatArray:
         """Return 1 to 2 for eligible rows, below 0 for the others."""
-        known = state.signals if self.signal in state.signals else state.evidence
-        if self.signal not in known:
+        values = state.column(self.signal)
+        if values is None:
             raise InputError(f"the state has no signal {self.signal!r}.")
-        ranks = expit(-known[self.signal].to_numpy(dtype=np.float64))
-        return gated(ranks, state.confidence, self.tau_)
+        return gated(expit(-values), state.confidence, self.tau_)
 
 
 class GatedStability(Ranker):
@@ -94,7 +93,7 @@ class GatedRisk(Ranker):
     severity : {"count", "surprise"}
         "count" ranks by risk; "surprise" by risk times `-log(1 - confidence)`, so that errors
         the model was surest of come first
-    leave_out : families of `rankers.inputs.FAMILIES` not to use
+    leave_out : families of `signals.catalogue.FAMILIES` not to use
     random_state : seed of the trees and of the folds of the calibration
 
     Attributes
@@ -131,8 +130,9 @@ class GatedRisk(Ranker):
         self.tau_ = tau
         self.events_, self.eligible_ = int((wrong & eligible).sum()), int(eligible.sum())
         self.calibration_ = Calibration()
-        self.model_: Blend | OwnDoubt
-        too_few = min(int(wrong.sum()), int((~wrong).sum())) < MIN_ERRORS
+        self.model_: EvidenceModel | ModelDoubt
+        sample = Sample.of_errors(state, wrong, eligible)
+        too_few = sample.rarer < MIN_ERRORS
         if too_few and self.eligible_:
             notices.warn(
                 f"{int(wrong.sum())} of {len(wrong):,} calibration rows are errors, "
@@ -140,26 +140,40 @@ class GatedRisk(Ranker):
                 "by gated confidence."
             )
         if too_few or not self.eligible_:
-            self.model_ = OwnDoubt(state, wrong, eligible)
+            self.model_ = ModelDoubt(sample)
             odds = self.model_.log_odds(state)
             self.held_out_risk_ = self._risk(state, odds)
         else:
-            blend = Blend(self.leave_out, self.random_state)
-            fold = inner_folds(state, wrong, eligible, self.random_state)
-            odds = cross_fitted(blend, state, wrong, eligible, fold)
+            fold = inner_folds(sample, self.random_state)
+            odds = self._held_out_odds(sample, fold)
             own, missed = doubt(state)[eligible], wrong[eligible]
             self.calibration_ = calibrate(odds[eligible], own, missed)
             self.held_out_risk_ = np.zeros(len(state))
             self.held_out_risk_[eligible] = cross_calibrated(
                 self.calibration_, odds[eligible], own, missed, fold[eligible]
             )
-            self.model_ = blend.fit(state, wrong, eligible)
+            self.model_ = self._model(sample)
         low, high = self._interval(state, odds)
         # The slopes without a row's fold may differ a little from those of the interval.
         self.held_out_low_ = np.minimum(low, self.held_out_risk_)
         self.held_out_high_ = np.maximum(high, self.held_out_risk_)
         self.held_out_ = self._severe(state, self.held_out_risk_)
         return self
+
+    def _model(self, sample: Sample) -> EvidenceModel:
+        return EvidenceModel("error", self.leave_out, self.random_state).fit(sample)
+
+    def _held_out_odds(self, sample: Sample, fold: IntArray) -> FloatArray:
+        def learn(part: Sample) -> Callable[[State], FloatArray]:
+            if not part.rarer:
+                # All errors are in this fold: there is nothing to learn without it.
+                return ModelDoubt(sample).log_odds
+            model = self._model(part)
+            # A fold with many errors leaves few to learn from, and would be scored low for it.
+            shift = _rate_odds(sample) - _rate_odds(part)
+            return lambda state: model.log_odds(state) + shift
+
+        return cross_fitted(sample, fold, learn)
 
     def score(self, state: State) -> FloatArray:
         """Return the risk of each row, or its expected surprise."""
@@ -193,6 +207,13 @@ class GatedRisk(Ranker):
 
     def _severe(self, state: State, risk: FloatArray) -> FloatArray:
         return risk * surprise(state.confidence) if self.severity == "surprise" else risk
+
+
+def _rate_odds(sample: Sample) -> float:
+    """Return the log-odds of an error over all rows, as the ridge regression weighs them."""
+    assert sample.weights is not None
+    wrong, weights = sample.outcome, sample.weights
+    return float(np.log((weights[wrong].sum() + 0.5) / (weights[~wrong].sum() + 0.5)))
 
 
 def check_severity(severity: str) -> None:

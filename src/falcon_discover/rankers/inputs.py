@@ -1,32 +1,46 @@
-"""What a learned ranker is told about a row: the state's signals by family, each with a direction.
+"""What a model of evidence is told about a row: the state's signals, each with a direction.
 
-Large values speak against the prediction in every column but the last family, the row's own
-transformed features, which have no direction.
+Large values speak for what the model is to tell: an error, or the positive class. The row's own
+transformed features have no direction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-import numpy.typing as npt
-from scipy.special import logit
 
-from falcon_discover.runtime.types import FloatArray
-from falcon_discover.settings import PAPER
+from falcon_discover.metrics.odds import clipped_logit
+from falcon_discover.runtime.types import Float32Array, FloatArray
+from falcon_discover.signals.catalogue import INPUTS
 from falcon_discover.signals.state import State
 
-FAMILIES = {
-    "confidence": "the model's own confidence and decision",
-    "support": "how far the row lies from the reference rows",
-    "neighbours": "how its neighbours are labelled, and how near each class is",
-    "stability": "how the score moves when the row is mixed with its neighbours",
-    "opinions": "what other models say",
-    "features": "the row's own values",
-}
-# More transformed columns than this cost more than they tell.
+# More transformed columns than this cost a ranker more than they tell.
 MAX_FEATURES = 400
 SMALL_DRIFT = 1e-4
+# What can be turned to speak for the positive class, family by family.
+ABOUT_THE_CLASS = tuple(
+    signal
+    for family in ("neighbours", "opinions", "stability")
+    for signal in INPUTS
+    if signal.recalibrates and signal.family == family
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """Signals and features of rows, as a model of evidence gets them.
+
+    Attributes
+    ----------
+    has_own : whether the first signal is the audited model's own log-odds
+    """
+
+    signals: FloatArray
+    features: Float32Array
+    has_own: bool = True
 
 
 def doubt(state: State) -> FloatArray:
@@ -37,26 +51,45 @@ def doubt(state: State) -> FloatArray:
     >>> doubt(State.from_scores(np.array([0.9, 0.1]))).round(2)
     array([-2.2, -2.2])
     """
-    return np.asarray(-logit(np.minimum(state.confidence, 1.0 - PAPER.logit_clip)))
+    return -clipped_logit(state.confidence)
+
+
+def label_odds(state: State, *, as_predicted: bool) -> FloatArray:
+    """Return the log-odds of neighbours that carry the predicted label, or the other one."""
+    k = state.evidence["neighbours"].to_numpy(dtype=np.float64)
+    alike = state.evidence["labelled_as_predicted"].to_numpy() * k
+    these, others = (alike, k - alike) if as_predicted else (k - alike, alike)
+    return np.asarray(np.log((these + 0.5) / (others + 0.5)))
+
+
+# Signals that are learned from on another scale, by their names there.
+RESCALED: dict[str, Callable[[State], FloatArray]] = {
+    "doubt": doubt,
+    "labelled_otherwise": partial(label_odds, as_predicted=False),
+    "log_drift": lambda state: np.log(state.signals["mean_drift"].to_numpy() + SMALL_DRIFT),
+}
 
 
 def signal_columns(state: State, leave_out: Collection[str] = ()) -> dict[str, FloatArray]:
-    """Return the directed signals that this state has; the model's own doubt comes first."""
-    families = {
-        "confidence": _confidence,
-        "support": _support,
-        "neighbours": _neighbours,
-        "stability": _stability,
-        "opinions": _opinions,
-    }
+    """Return the signals that this state has, turned to speak against the prediction.
+
+    The model's own doubt comes first, and its decision, which has no direction, beside it.
+    """
     columns: dict[str, FloatArray] = {}
-    for name, make in families.items():
-        if name not in leave_out:
-            columns |= make(state)
+    for signal in INPUTS:
+        values = state.column(signal.name)
+        if values is None or signal.family in leave_out:
+            continue
+        if signal.rescaled:
+            columns[signal.rescaled] = RESCALED[signal.rescaled](state)
+        else:
+            columns[signal.name] = signal.sign * values
+        if signal.rescaled == "doubt":
+            columns["decision"] = state.decision.astype(np.float64)
     return columns
 
 
-def features(state: State, leave_out: Collection[str] = ()) -> npt.NDArray[np.float32]:
+def features(state: State, leave_out: Collection[str] = ()) -> Float32Array:
     """Return the rows' transformed features, or no columns where they are not to be used."""
     known = state.features
     if known is None or "features" in leave_out or known.shape[1] > MAX_FEATURES:
@@ -64,41 +97,24 @@ def features(state: State, leave_out: Collection[str] = ()) -> npt.NDArray[np.fl
     return known
 
 
-def _confidence(state: State) -> dict[str, FloatArray]:
-    return {"doubt": doubt(state), "decision": state.decision.astype(np.float64)}
+def against_the_prediction(state: State, leave_out: Collection[str] = ()) -> Inputs:
+    """Return what speaks against each prediction; some families may be left out."""
+    columns = list(signal_columns(state, leave_out).values())
+    signals = np.column_stack(columns) if columns else np.zeros((len(state), 1))
+    return Inputs(signals, features(state, leave_out), "confidence" not in leave_out)
 
 
-def _support(state: State) -> dict[str, FloatArray]:
-    columns = {}
-    if "support" in state.signals:
-        columns["support"] = -state.signals["support"].to_numpy()
-    if "neighbour_distance" in state.evidence:
-        columns["neighbour_distance"] = state.evidence["neighbour_distance"].to_numpy()
-    return columns
-
-
-def _neighbours(state: State) -> dict[str, FloatArray]:
-    known = state.evidence
-    if "labelled_as_predicted" not in known:
-        return {}
-    k = known["neighbours"].to_numpy(dtype=np.float64)
-    alike = known["labelled_as_predicted"].to_numpy() * k
-    columns = {"labelled_otherwise": np.log((k - alike + 0.5) / (alike + 0.5))}
-    trust = [name for name in known.columns if name.startswith("log_trust")]
-    return columns | {name: -known[name].to_numpy() for name in trust}
-
-
-def _stability(state: State) -> dict[str, FloatArray]:
-    if not state.has_stability:
-        return {}
-    columns = {"log_drift": np.log(state.signals["mean_drift"].to_numpy() + SMALL_DRIFT)}
-    for name in ("signed_drift", "worst_drift"):
-        if name in state.evidence:
-            columns[name] = -state.evidence[name].to_numpy()
-    return columns
-
-
-def _opinions(state: State) -> dict[str, FloatArray]:
-    names = [name for name in state.evidence.columns if name.startswith("opinion_")]
-    signs = {"opinion_spread": 1.0}
-    return {name: signs.get(name, -1.0) * state.evidence[name].to_numpy() for name in names}
+def for_the_positive_class(state: State) -> Inputs:
+    """Return what speaks for the positive class of each row, the model's own log-odds first."""
+    sign = np.where(state.decision, 1.0, -1.0)
+    columns = [clipped_logit(state.p)]
+    for signal in ABOUT_THE_CLASS:
+        values = state.column(signal.name)
+        if signal.rescaled == "labelled_otherwise" and values is not None:
+            values = label_odds(state, as_predicted=True)
+        if values is not None:
+            columns.append(sign * values)
+    known = state.features
+    if known is None:
+        known = np.empty((len(state), 0), dtype=np.float32)
+    return Inputs(np.column_stack(columns), known)

@@ -15,7 +15,8 @@ from falcon_discover.rankers.base import LabelSource, Ranker
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
-from falcon_discover.signals.state import SIGNALS, State
+from falcon_discover.signals.catalogue import SIGNALS
+from falcon_discover.signals.state import State
 
 
 class LearnedWitness(Ranker):

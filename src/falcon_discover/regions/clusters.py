@@ -14,10 +14,11 @@ from sklearn.preprocessing import StandardScaler
 from falcon_discover.runtime.threads import limited
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
+from falcon_discover.signals.catalogue import CONFLICT
 from falcon_discover.signals.state import State
 
 # What the artifact clusters, beside the learned score; instability signals need a model.
-CLUSTERED = ("support", "label_agreement", "mean_drift", "label_consistency", "confidence")
+CLUSTERED = (*(signal.name for signal, _ in CONFLICT.values()), "confidence")
 
 
 @dataclass(frozen=True, eq=False)

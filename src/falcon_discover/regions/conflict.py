@@ -19,9 +19,10 @@ from falcon_discover.metrics.intervals import wilson
 from falcon_discover.regions.chosen import beyond_confidence, expected_events
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
+from falcon_discover.signals.catalogue import CONFLICT
 
-EVIDENCE = ("support", "label_agreement")
-INSTABILITY = ("mean_drift", "label_inconsistency")
+EVIDENCE = tuple(name for name, (_, axis) in CONFLICT.items() if axis.kind == "evidence")
+INSTABILITY = tuple(name for name, (_, axis) in CONFLICT.items() if axis.kind == "instability")
 # Cuts of the grid: weakest evidence and strongest instability, as quantiles of eligible rows.
 EVIDENCE_QUANTILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.75)
 INSTABILITY_QUANTILES = (0.5, 0.6, 0.7, 0.8, 0.9)
@@ -180,7 +181,10 @@ def conflict_grid(
 
 def _cuts(signals: Mapping[str, FloatArray]) -> Iterator[tuple[str, float, str, float, BoolArray]]:
     """Yield the conditions of each slice and the rows inside; none that all rows meet."""
-    known = {**signals, "label_inconsistency": 1.0 - signals["label_consistency"]}
+    known = {
+        name: 1.0 - signals[signal.name] if axis.complement else signals[signal.name]
+        for name, (signal, axis) in CONFLICT.items()
+    }
     if not len(known["support"]):
         return
     for evidence in EVIDENCE:

@@ -10,6 +10,7 @@ from falcon_discover.plots.style import ranker_name
 from falcon_discover.report.format import amount, count, number, share, undefined
 from falcon_discover.report.svg import LINE_HEIGHT, WIDTH, Board, ticks, wrapped
 from falcon_discover.runtime.words import percent, rate
+from falcon_discover.signals.catalogue import CONFLICT_WORDS
 
 Record = dict[str, Any]
 # Class and marker by ranker; the ranker in question has its own.
@@ -229,18 +230,16 @@ def conflict_chart(slices: list[Record], best: Record | None, words: str) -> Mar
         board.words(board.x(i + 0.5), board.bottom + 17, f"{value:.2g}", "middle")
     for i, value in enumerate(up):
         board.words(board.left - 6, board.y(i + 0.5) + 4, f"{value:.2g}", "end")
-    names = {"mean_drift": "mean drift", "label_inconsistency": "share of flips",
-             "support": "support", "label_agreement": "label agreement"}  # fmt: skip
-    first = slices[0]
+    evidence, instability = (CONFLICT_WORDS[slices[0][k]] for k in ("evidence", "instability"))
     middle = (board.left + board.right) / 2
     board.words(
         middle, board.bottom + 36,
-        f"{names[first['evidence']]} at most (weak evidence to the left)", "middle", "label",
+        f"{evidence} at most (weak evidence to the left)", "middle", "label",
     )  # fmt: skip
     board.add(
         '<text class="label" transform="translate(13 {y}) rotate(-90)" '
         'text-anchor="middle">{t}</text>',
-        y=(board.top + board.bottom) / 2, t=f"{names[first['instability']]} at least",
+        y=(board.top + board.bottom) / 2, t=f"{instability} at least",
     )  # fmt: skip
     return board.svg("conflict", "Excess of confident errors in percentage points", words)
 

@@ -7,7 +7,6 @@ beside it.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from falcon_discover.audit.finding import Finding
 from falcon_discover.data.table import Table
 from falcon_discover.report.format import identifier, text
 from falcon_discover.runtime.types import FloatArray, IntArray
+from falcon_discover.signals.catalogue import CATALOGUE, Signal
 from falcon_discover.signals.state import State
 
 # What a review list holds beside the column that identifies its rows.
@@ -33,35 +33,9 @@ MAX_NAME = 60
 MAX_REGION = 2_000
 
 
-@dataclass(frozen=True)
-class Shown:
-    """How a signal is shown: its label, its unit, and whether large values raise doubt."""
-
-    label: str
-    unit: str = "number"
-    doubtful_if_large: bool = True
-
-
-SIGNALS = {
-    "support": Shown("Support: how many reference rows are like it", "share", False),
-    "labelled_as_predicted": Shown("Neighbours with the predicted label", "share", False),
-    "label_agreement": Shown("Neighbours that agree among themselves", "share", False),
-    "prediction_agreement": Shown("Neighbours the model decides alike", "share", False),
-    "mean_drift": Shown("Mean move of the score when mixed with neighbours"),
-    "max_drift": Shown("Largest move of the score when mixed"),
-    "label_consistency": Shown("Mixes that keep the decision", "share", False),
-    "logit_variance": Shown("Variance of the log-odds over mixes"),
-    "log_trust_1": Shown(
-        "Distance to the other class over that to the predicted (TrustScore)", "ratio", False
-    ),
-    "nearest_distance": Shown("Distance to the nearest reference row"),
-    "opinion_boosting": Shown("Boosted trees: probability of the predicted class", "odds", False),
-    "opinion_forest": Shown("Extra trees: probability of the predicted class", "odds", False),
-    "opinion_linear": Shown(
-        "Logistic regression: probability of the predicted class", "odds", False
-    ),
-    "entropy": Shown("Entropy of the score"),
-}
+SHOWN = tuple(signal for signal in CATALOGUE if signal.label)
+# Logarithms are shown as what they are of; the page has its own names for that.
+FORMATS = {"share": "share", "log ratio": "ratio", "log-odds": "odds"}
 
 
 def row_numbers(found: Finding) -> pd.Index:
@@ -107,7 +81,7 @@ def page_rows(
     state = found.state.take(top)
     regions = list(dict.fromkeys(number for number in review["region_id"] if number))
     short, full = found.regions.names(), found.regions.words(np.array(regions, dtype=np.intp))
-    signals = [name for name in SIGNALS if _values(state, name) is not None]
+    signals = [signal for signal in SHOWN if state.column(signal.name) is not None]
     fields: dict[str, list[Any]] = {
         "row": row_numbers(found)[top].tolist(),
         "id": [] if identity is None else [identifier(v) for v in identity.to_numpy()[top]],
@@ -119,8 +93,8 @@ def page_rows(
         "region": [regions.index(n) if n else -1 for n in review["region_id"]],
         "reason": [text(reason, 400) for reason in review["reason"]],
         "neighbours": _neighbours(state),
-        "signals": _transposed([_rounded(_shown(state, name)) for name in signals]),
-        "doubt": _transposed([_doubt(found, state, name) for name in signals]),
+        "signals": _transposed([_rounded(_shown(state, signal)) for signal in signals]),
+        "doubt": _transposed([_doubt(found, state, signal) for signal in signals]),
         "values": _transposed(_cells(found.table, top)),
     }
     names = [name for name, values in fields.items() if values]
@@ -132,7 +106,7 @@ def page_rows(
         "classes": [text(label) for label in found.classes],
         "regions": [text(short[number - 1], MAX_REGION) for number in regions],
         "region_words": [text(rule, MAX_REGION) for rule in full],
-        "signals": [{"label": SIGNALS[n].label, "unit": SIGNALS[n].unit} for n in signals],
+        "signals": [{"label": s.label, "unit": FORMATS.get(s.unit, "number")} for s in signals],
         "columns": [text(name, MAX_NAME) for name in list(found.table.kinds)[:MAX_COLUMNS]],
         "columns_left_out": max(0, len(found.table.kinds) - MAX_COLUMNS),
     }
@@ -158,30 +132,21 @@ def _neighbours(state: State) -> list[list[int]]:
     return np.column_stack([k, alike]).tolist()
 
 
-def _values(state: State, name: str) -> FloatArray | None:
-    for frame in (state.signals, state.evidence):
-        if name in frame:
-            return frame[name].to_numpy(dtype=np.float64)
-    return None
-
-
-def _shown(state: State, name: str) -> FloatArray:
-    values = _values(state, name)
+def _shown(state: State, signal: Signal) -> FloatArray:
+    values = state.column(signal.name)
     assert values is not None
-    unit = SIGNALS[name].unit
-    if unit == "ratio":
+    if signal.unit == "log ratio":
         return np.asarray(np.exp(values))
-    return np.asarray(expit(values)) if unit == "odds" else values
+    return np.asarray(expit(values)) if signal.unit == "log-odds" else values
 
 
-def _doubt(found: Finding, chosen: State, name: str) -> list[float | None]:
+def _doubt(found: Finding, chosen: State, signal: Signal) -> list[float | None]:
     """Return the share of confident predictions on which the signal casts less doubt."""
-    everywhere, here = _values(found.state, name), _values(chosen, name)
+    everywhere, here = found.state.column(signal.name), chosen.column(signal.name)
     assert everywhere is not None
     assert here is not None
-    sign = 1.0 if SIGNALS[name].doubtful_if_large else -1.0
-    usual = np.sort(sign * everywhere[found.state.eligible(found.tau)])
-    below = np.searchsorted(usual, sign * here, side="left")
+    usual = np.sort(signal.sign * everywhere[found.state.eligible(found.tau)])
+    below = np.searchsorted(usual, signal.sign * here, side="left")
     return _rounded(below / max(len(usual), 1), 2)
 
 

@@ -10,13 +10,7 @@ from falcon_discover.report.format import count, interval, number, share, text, 
 from falcon_discover.report.page import Bar, Figure, Grid, Section, Summary, Tile, column, lines
 from falcon_discover.report.rows import MAX_REGION
 from falcon_discover.runtime.words import percent, rate
-
-CONFLICT_NAMES = {
-    "support": "support",
-    "label_agreement": "label agreement",
-    "mean_drift": "mean drift",
-    "label_inconsistency": "share of flips",
-}
+from falcon_discover.signals.catalogue import CONFLICT_WORDS
 
 
 def tiles(summary: Summary) -> list[Tile]:
@@ -225,7 +219,7 @@ def conflict_figure(conflict: dict[str, Any]) -> Figure:
     best, slices = conflict["best"], conflict["slices"]
     pair = (best or slices[0])["evidence"], (best or slices[0])["instability"]
     shown = [s for s in slices if (s["evidence"], s["instability"]) == pair]
-    evidence, instability = (CONFLICT_NAMES[name] for name in pair)
+    evidence, instability = (CONFLICT_WORDS[name] for name in pair)
     words = (
         f"Each cell holds the confident predictions with {evidence} at most and {instability} at "
         "least the values at its sides: by how many percentage points they are wrong more often "

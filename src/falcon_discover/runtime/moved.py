@@ -45,6 +45,7 @@ MOVED = {
     "predicting": ("models.proba",),
     "predictions": ("audit.predictions",),
     "progress": ("runtime.progress",),
+    "rankers.blend": ("rankers.evidence", "rankers.risk"),
     "reasons": ("audit.review",),
     "results": ("evaluation.results",),
     "search": ("signals.neighbours.backends",),
@@ -58,8 +59,10 @@ MOVED = {
 
 # Names that have changed with the module.
 RENAMED = {
+    "Blend": "EvidenceModel",
     "Discovery": "Finding",
     "Measure": "StateBuilder",
+    "OwnDoubt": "ModelDoubt",
     "OfScores": "ScoreCalibrator",
     "shown": "label_repr",
 }

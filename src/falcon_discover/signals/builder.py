@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from falcon_discover.data.table import Kind, Table, take_rows
 from falcon_discover.exceptions import InputError
@@ -162,15 +161,12 @@ class StateBuilder:
         if near is None:
             wanted = max(self.n_neighbors, self.n_mix_neighbors)
             near = reference.index.query(coordinates, wanted, by_class=extended)
-        columns = certainty_signals(p)
-        columns["support"] = reference.support.score(coordinates)
-        columns |= agreement_signals(
-            p, near.rows[:, : self.n_neighbors], reference.labels, reference.p
-        )
-        evidence = {
+        columns: dict[str, npt.NDArray[Any]] = {
+            **certainty_signals(p),
+            "support": reference.support.score(coordinates),
             "neighbours": np.full(len(p), min(self.n_neighbors, near.rows.shape[1])),
             "nearest_distance": near.distances[:, 0].astype(np.float64),
-            "labelled_as_predicted": columns.pop("labelled_as_predicted"),
+            **agreement_signals(p, near.rows[:, : self.n_neighbors], reference.labels, reference.p),
         }
         p_mixed = None
         if model is not None:
@@ -178,9 +174,9 @@ class StateBuilder:
             p_mixed = self._mixed_scores(table, encoded, reference, mixed_with, stack_rows)
             columns |= stability_signals(p, p_mixed)
         if not extended:
-            return State(p, pd.DataFrame(columns), pd.DataFrame(evidence))
-        evidence |= self._beyond_the_paper(reference, coordinates, p, p_mixed, near)
-        return State(p, pd.DataFrame(columns), pd.DataFrame(evidence), features=coordinates)
+            return State.measured(p, columns)
+        columns |= self._beyond_the_paper(reference, coordinates, p, p_mixed, near)
+        return State.measured(p, columns, coordinates)
 
     def _beyond_the_paper(
         self,

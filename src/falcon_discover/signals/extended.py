@@ -1,16 +1,17 @@
 """Signals beyond the paper's ten: signed by the prediction, so that each has a direction.
 
-None of them uses the label of the row it describes. `MEANING` says each in a sentence.
+None of them uses the label of the row it describes. The catalogue says each in a sentence.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logit
 
+from falcon_discover.metrics.odds import clipped_logit
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
+from falcon_discover.signals.catalogue import OPINIONS
 
 # Distances to the 1st, 5th and 25th nearest row of each class: trust near by and further out.
 TRUST_RANKS = (1, 5, 25)
@@ -19,24 +20,6 @@ TRUST_LIMIT = 4.0
 # Opinions that are surer than this are all alike.
 OPINION_CLIP = 1e-3
 TINY = 1e-6
-
-MEANING = {
-    "labelled_as_predicted": "share of the nearest neighbours that carry the predicted label",
-    "log_trust_1": "log of: distance to the nearest row of the other class over that to the "
-    "nearest row of the predicted class (TrustScore)",
-    "log_trust_5": "the same for the 5th nearest row of each class",
-    "log_trust_25": "the same for the 25th nearest row of each class",
-    "neighbour_distance": "log distance to the k-th nearest reference row",
-    "signed_drift": "mean move of the log-odds of the predicted class when the row is mixed with "
-    "its neighbours",
-    "worst_drift": "the most adverse of these moves",
-    "opinion_boosting": "log-odds that boosted trees give to the predicted class",
-    "opinion_forest": "log-odds that extra trees give to the predicted class",
-    "opinion_linear": "log-odds that a logistic regression gives to the predicted class",
-    "opinion_mean": "mean of the second opinions",
-    "opinion_spread": "standard deviation of the second opinions",
-    "opinion_worst": "the second opinion that favours the predicted class least",
-}
 
 
 def trust_signals(
@@ -74,7 +57,7 @@ def drift_signals(p: FloatArray, p_mixed: FloatArray) -> dict[str, FloatArray]:
     {'signed_drift': [-0.55], 'worst_drift': [-1.1]}
     """
     sign = np.where(p >= PAPER.decision_threshold, 1.0, -1.0)[:, None]
-    moves = sign * (_log_odds(p_mixed) - _log_odds(p)[:, None])
+    moves = sign * (clipped_logit(p_mixed) - clipped_logit(p)[:, None])
     return {"signed_drift": moves.mean(axis=1), "worst_drift": moves.min(axis=1)}
 
 
@@ -91,15 +74,10 @@ def opinion_signals(
     """
     if not names:
         return {}
-    clipped = np.clip(opinions, OPINION_CLIP, 1.0 - OPINION_CLIP)
-    views = np.where(decision[:, None], 1.0, -1.0) * logit(clipped)
-    signals = {f"opinion_{name}": views[:, i] for i, name in enumerate(names)}
+    views = np.where(decision[:, None], 1.0, -1.0) * clipped_logit(opinions, OPINION_CLIP)
+    signals = {OPINIONS[name]: views[:, i] for i, name in enumerate(names)}
     return signals | {
         "opinion_mean": views.mean(axis=1),
         "opinion_spread": views.std(axis=1),
         "opinion_worst": views.min(axis=1),
     }
-
-
-def _log_odds(p: FloatArray) -> FloatArray:
-    return np.asarray(logit(np.clip(p, PAPER.logit_clip, 1.0 - PAPER.logit_clip)))

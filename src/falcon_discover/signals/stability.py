@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logit
 
+from falcon_discover.metrics.odds import clipped_logit
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
 
@@ -26,10 +26,9 @@ def stability_signals(p: FloatArray, p_mixed: FloatArray) -> dict[str, FloatArra
     drift = np.abs(p_mixed - p[:, None])
     decision = p >= PAPER.decision_threshold
     same = (p_mixed >= PAPER.decision_threshold) == decision[:, None]
-    clipped = np.clip(p_mixed, PAPER.logit_clip, 1.0 - PAPER.logit_clip)
     return {
         "mean_drift": drift.mean(axis=1),
         "max_drift": drift.max(axis=1),
         "label_consistency": same.mean(axis=1),
-        "logit_variance": logit(clipped).var(axis=1),
+        "logit_variance": clipped_logit(p_mixed).var(axis=1),
     }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,21 +14,8 @@ from falcon_discover.metrics import confidence
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.apart import Apart
+from falcon_discover.signals.catalogue import SIGNALS, STABILITY_SIGNALS
 from falcon_discover.signals.certainty import certainty_signals
-
-SIGNALS = (
-    "confidence",
-    "margin",
-    "entropy",
-    "support",
-    "label_agreement",
-    "prediction_agreement",
-    "mean_drift",
-    "max_drift",
-    "label_consistency",
-    "logit_variance",
-)
-STABILITY_SIGNALS = SIGNALS[6:]
 
 # The mark of rows that no model was fitted on.
 NO_FOLD = -1
@@ -40,9 +28,8 @@ class State:
     Parameters
     ----------
     p : the base model's positive-class score
-    signals : a frame with the columns `SIGNALS`; without a model the last four are absent
-    evidence : beyond the paper's ten: `neighbours` (how many there are), `nearest_distance`, and
-        those signals of `signals.extended.MEANING` that could be measured
+    signals : the paper's ten (`catalogue.SIGNALS`); without a model the last four are absent
+    evidence : those of the other signals in the catalogue that could be measured
     fold : the fold each row was held out in, or None for rows that were never fitted on;
         among others such rows are marked `NO_FOLD`
     features : the rows in the transformed view of all reference rows, or None
@@ -67,8 +54,27 @@ class State:
         """Return a state of native certainty alone."""
         return cls(p, pd.DataFrame(certainty_signals(p)), pd.DataFrame(index=range(len(p))))
 
+    @classmethod
+    def measured(
+        cls,
+        p: FloatArray,
+        columns: Mapping[str, npt.NDArray[Any]],
+        features: npt.NDArray[np.float32] | None = None,
+    ) -> State:
+        """Return a state of signals, the paper's ten apart from the others."""
+        signals = {name: columns[name] for name in SIGNALS if name in columns}
+        evidence = {name: values for name, values in columns.items() if name not in signals}
+        return cls(p, pd.DataFrame(signals), pd.DataFrame(evidence), features=features)
+
     def __len__(self) -> int:
         return len(self.p)
+
+    def column(self, name: str) -> FloatArray | None:
+        """Return a signal of each row by its name; None where it could not be measured."""
+        for frame in (self.signals, self.evidence):
+            if name in frame:
+                return frame[name].to_numpy(dtype=np.float64)
+        return None
 
     @property
     def confidence(self) -> FloatArray:

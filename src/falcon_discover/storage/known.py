@@ -20,7 +20,8 @@ def _named(module: str, names: str, *roles: str) -> dict[str, tuple[str, ...]]:
 OWN = {
     **_named("falcon_discover.signals.opinions", "Opinions"),
     **_named("falcon_discover.storage.native", "NativeModel"),
-    **_named("falcon_discover.rankers.blend", "Blend Calibration OwnDoubt"),
+    **_named("falcon_discover.rankers.evidence", "EvidenceModel ModelDoubt"),
+    **_named("falcon_discover.rankers.risk", "Calibration"),
     **_named(
         "falcon_discover.rankers.fixed",
         "ConfidenceRanker DiscrepancyRanker RandomRanker StabilityRanker",

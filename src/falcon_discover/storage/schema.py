@@ -9,7 +9,7 @@ from io import BytesIO
 from typing import Any
 
 from falcon_discover.exceptions import InputError
-from falcon_discover.runtime.moved import new_names
+from falcon_discover.runtime.moved import RENAMED, new_names
 from falcon_discover.storage import bounds
 from falcon_discover.storage.known import CHECK_ARRAY, FUNCTION, OWN, PARTIAL, ROLES
 
@@ -66,10 +66,12 @@ def with_new_names(data: bytes) -> bytes:
 
 
 def _renamed(node: Node) -> bool:
-    """Give a node the module its class is in now; return whether that is another."""
+    """Give a node the name its class has now; return whether that is another."""
+    name = str(node.get("__class__"))
+    name = RENAMED.get(name, name)
     for module in new_names(str(node.get("__module__"))):
-        if f"{module}.{node.get('__class__')}" in OWN:
-            node["__module__"] = module
+        if f"{module}.{name}" in OWN:
+            node["__module__"], node["__class__"] = module, name
             return True
     return False
 

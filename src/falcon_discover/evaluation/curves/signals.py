@@ -6,29 +6,10 @@ import pandas as pd
 
 from falcon_discover.metrics import fc_auroc
 from falcon_discover.metrics.intervals import auroc_interval
-from falcon_discover.rankers.inputs import FAMILIES, signal_columns
+from falcon_discover.rankers.inputs import signal_columns
 from falcon_discover.runtime.types import BoolArray
+from falcon_discover.signals.catalogue import INPUTS
 from falcon_discover.signals.state import State
-
-# What a large value of each directed signal means.
-MEANING = {
-    "doubt": "the model's own doubt",
-    "support": "few reference rows are like it",
-    "neighbour_distance": "its neighbours are far",
-    "labelled_otherwise": "neighbours carry the other label",
-    "log_trust_1": "nearest row of the other class is near",
-    "log_trust_5": "5th nearest row of the other class is near",
-    "log_trust_25": "25th nearest row of the other class is near",
-    "log_drift": "score moves when mixed with neighbours",
-    "signed_drift": "mixing speaks against the prediction",
-    "worst_drift": "some mix speaks against the prediction",
-    "opinion_boosting": "boosted trees doubt it",
-    "opinion_forest": "extra trees doubt it",
-    "opinion_linear": "a logistic regression doubts it",
-    "opinion_mean": "second opinions doubt it on average",
-    "opinion_spread": "second opinions differ",
-    "opinion_worst": "the least favourable second opinion",
-}
 
 
 def signal_strength(state: State, events: BoolArray, tau: float) -> pd.DataFrame:
@@ -49,20 +30,20 @@ def signal_strength(state: State, events: BoolArray, tau: float) -> pd.DataFrame
     eligible = state.eligible(tau)
     hits = events[eligible]
     lines = []
-    for family in FAMILIES:
-        others = set(FAMILIES) - {family}
-        for name, values in signal_columns(state, others).items():
-            if name in MEANING:
-                low, high = auroc_interval(hits, values[eligible])
-                lines.append(
-                    {
-                        "signal": name,
-                        "family": family,
-                        "meaning": MEANING[name],
-                        "auroc": fc_auroc(hits, values[eligible]),
-                        "low": low,
-                        "high": high,
-                    }
-                )
+    columns = signal_columns(state)
+    for signal in INPUTS:
+        if signal.input in columns:
+            values = columns[signal.input][eligible]
+            low, high = auroc_interval(hits, values)
+            lines.append(
+                {
+                    "signal": signal.input,
+                    "family": signal.family,
+                    "meaning": signal.doubt,
+                    "auroc": fc_auroc(hits, values),
+                    "low": low,
+                    "high": high,
+                }
+            )
     frame = pd.DataFrame(lines)
     return frame.sort_values("auroc", ascending=False, ignore_index=True)

@@ -1,0 +1,143 @@
+"""The risk of a confident error: how held-out log-odds become a probability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, logit, ndtri
+
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
+from falcon_discover.settings import PAPER
+
+# Strength of the belief that cross-fitted log-odds are calibrated as they are, and that they say
+# more than the model's own doubt.
+SLOPE_PRIOR = 10.0
+GATE_PRIOR = 1.0
+# Confident errors at which the gate is believed to deserve half of the weight.
+FEW_EVENTS = 5
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How held-out log-odds become a probability: a shift, their slope, and the own doubt's.
+
+    The second slope is the share of the gate: where the learned log-odds say no more than the
+    model's own doubt, held-out rows move the weight from the one to the other.
+    """
+
+    shift: float = 0.0
+    slope: float = 1.0
+    gate: float = 0.0
+    # The covariance of the three, row by row; without it nothing is known about how sure they are.
+    spread: tuple[float, ...] = ()
+
+    def risk(self, odds: FloatArray, own: FloatArray) -> FloatArray:
+        """Return probabilities."""
+        return np.asarray(expit(self.shift + self.slope * odds + self.gate * own))
+
+    def interval(
+        self, odds: FloatArray, own: FloatArray, level: float = PAPER.interval_level
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return between which rates rows of such log-odds are wrong; 0 to 1 if nobody knows."""
+        if not self.spread:
+            return np.zeros(len(odds)), np.ones(len(odds))
+        middle = self.shift + self.slope * odds + self.gate * own
+        design = np.column_stack([np.ones(len(odds)), odds, own])
+        covariance = np.reshape(self.spread, (3, 3))
+        variance = np.einsum("ij,jk,ik->i", design, covariance, design)
+        reach = float(ndtri((1 + level) / 2)) * np.sqrt(np.maximum(variance, 0.0))
+        return np.asarray(expit(middle - reach)), np.asarray(expit(middle + reach))
+
+
+def calibrate(odds: FloatArray, own: FloatArray, wrong: BoolArray) -> Calibration:
+    """Return the calibration of held-out log-odds; with few events it leans on the gate.
+
+    Parameters
+    ----------
+    odds : learned log-odds of rows that were not learned from
+    own : the model's own doubt about them
+    wrong : which of them are errors
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> own, more = rng.normal(-3, 1, 20_000), rng.normal(size=20_000)
+    >>> wrong = rng.uniform(size=20_000) < 1 / (1 + np.exp(-own))
+    >>> found = calibrate(own + more, own, wrong)  # the learned part only adds noise
+    >>> round(found.slope, 1), round(found.gate, 1)
+    (0.1, 1.0)
+    """
+    target = wrong.astype(np.float64)
+    # Half an error and half a non-error keep the rate off 0 and 1.
+    rate = (target.sum() + 0.5) / (len(target) + 1.0)
+    centre, own_centre = float(odds.mean()), float(own.mean())
+    learned, doubted = odds - centre, own - own_centre
+    leaning = 1.0 / (1.0 + target.sum() / FEW_EVENTS)
+
+    def loss(theta: FloatArray) -> tuple[float, FloatArray]:
+        level, slope, gate = theta
+        z = level + slope * learned + gate * doubted
+        apart = slope + gate - 1.0
+        value = (
+            np.logaddexp(0.0, z).sum() - (target * z).sum()
+            + np.logaddexp(0.0, level) - rate * level
+            + 0.5 * (SLOPE_PRIOR * apart**2 + GATE_PRIOR * (gate - leaning) ** 2)
+        )  # fmt: skip
+        left = expit(z) - target
+        gradient = [
+            left.sum() + expit(level) - rate,
+            left @ learned + SLOPE_PRIOR * apart,
+            left @ doubted + SLOPE_PRIOR * apart + GATE_PRIOR * (gate - leaning),
+        ]
+        return float(value), np.array(gradient)
+
+    bounds = [(-20.0, 20.0), (0.05, 5.0), (0.0, 5.0)]
+    found = minimize(
+        loss, [logit(rate), 1.0 - leaning, leaning], jac=True, method="L-BFGS-B", bounds=bounds
+    )
+    level, slope, gate = (float(v) for v in found.x)
+    shift = level - slope * centre - gate * own_centre
+    return Calibration(shift, slope, gate, _spread(found.x, learned, doubted, centre, own_centre))
+
+
+def _spread(
+    theta: FloatArray, learned: FloatArray, doubted: FloatArray, centre: float, own_centre: float
+) -> tuple[float, ...]:
+    """Return the covariance of shift and slopes: the inverse curvature of the penalised loss."""
+    p = expit(theta[0] + theta[1] * learned + theta[2] * doubted)
+    design = np.column_stack([np.ones(len(p)), learned, doubted])
+    own = expit(theta[0])
+    curvature = (design * (p * (1 - p))[:, None]).T @ design
+    curvature[0, 0] += own * (1 - own)
+    curvature[1:, 1:] += SLOPE_PRIOR
+    curvature[2, 2] += GATE_PRIOR
+    # From level and slopes at the centre to shift and slopes.
+    to_shift = np.array([[1.0, -centre, -own_centre], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    covariance = to_shift @ np.linalg.inv(curvature) @ to_shift.T
+    return tuple(float(v) for v in covariance.ravel())
+
+
+def cross_calibrated(
+    whole: Calibration, odds: FloatArray, own: FloatArray, wrong: BoolArray, fold: IntArray
+) -> FloatArray:
+    """Return held-out risks of rows, with slopes that were not fitted on their fold.
+
+    The level is that of all rows: the level without a fold is the lower, the more errors it holds.
+
+    Parameters
+    ----------
+    whole : the calibration on all of these rows
+    """
+    centre, own_centre = float(odds.mean()), float(own.mean())
+    level = whole.shift + whole.slope * centre + whole.gate * own_centre
+    risk = np.empty(len(odds))
+    for number in np.unique(fold):
+        inside = fold == number
+        part = whole
+        if not inside.all():
+            part = calibrate(odds[~inside], own[~inside], wrong[~inside])
+        shift = level - part.slope * centre - part.gate * own_centre
+        risk[inside] = Calibration(shift, part.slope, part.gate).risk(odds[inside], own[inside])
+    return risk
