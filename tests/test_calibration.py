@@ -10,7 +10,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
 from falcon_discover import FalconDiscover, datasets, discover, metrics
-from falcon_discover.calibration import METHODS, CalibratedModel, Discrepancy
+from falcon_discover.calibration import CalibratedModel, Discrepancy
+from falcon_discover.calibration.calibrators import CALIBRATORS
 from falcon_discover.calibration.discrepancy import affordable_caution
 from falcon_discover.calibration.weights import calibration_weights, training_weights
 from falcon_discover.exceptions import InputError
@@ -59,7 +60,7 @@ def test_the_base_model_stays_as_it_is(falcon, discrepancy, planted):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*CALIBRATORS, "discrepancy"])
 def test_every_method_gives_probabilities(falcon, planted, method, weighted):
     model = falcon.calibrated(method, weighted=weighted)
     assert isinstance(model, CalibratedModel)

@@ -19,12 +19,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from falcon_discover import FalconDiscover, Finding, InputError, discover, load
-from falcon_discover.calibration.model import METHODS
+from falcon_discover.calibration.calibrators import CALIBRATORS
 from falcon_discover.metrics import review_size
 from falcon_discover.plots.accessor import FIGURES
 from falcon_discover.signals.catalogue import SIGNALS
 from falcon_discover.storage import contents
 
+METHODS = (*CALIBRATORS, "discrepancy")
 TAU = 0.8
 FIT_ROWS = 160
 WORLDS = ("events", "no event", "nothing confident")

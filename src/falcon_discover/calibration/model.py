@@ -17,8 +17,6 @@ from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
 
-METHODS = (*CALIBRATORS, "discrepancy")
-
 
 class StateCalibrator(Protocol):
     """Turns states into recalibrated scores."""
@@ -48,8 +46,9 @@ def fitted_calibrator(
     seed: int = 0,
 ) -> StateCalibrator:
     """Return a calibrator by name, fitted on labelled rows that the model has not seen."""
-    if method not in METHODS:
-        raise InputError(f"there is no calibration {method!r}; choose one of {', '.join(METHODS)}.")
+    known = (*CALIBRATORS, "discrepancy")
+    if method not in known:
+        raise InputError(f"there is no calibration {method!r}; choose one of {', '.join(known)}.")
     # "auto" spends a gain over the plain calibrators, and these have none.
     if method != "discrepancy" and caution not in (0, "auto"):
         raise InputError(f"caution is {caution!r}, but only 'discrepancy' has one: leave it out.")

@@ -16,8 +16,13 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.runtime.atomic import replacing
 from falcon_discover.runtime.records import json_text
 
-PARQUET = (".parquet", ".pq")
-FEATHER = (".feather", ".arrow")
+# Readers by the ending of the file; delimited text has many endings and one reader of its own.
+READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
+    ".parquet": pd.read_parquet,
+    ".pq": pd.read_parquet,
+    ".feather": pd.read_feather,
+    ".arrow": pd.read_feather,
+}
 # A spreadsheet runs a cell that begins with one of these as a formula.
 FORMULA_STARTS = ("=", "+", "-", "@")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -53,13 +58,11 @@ def read_table(path: Path, text_columns: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def _reader(path: Path, text_columns: Sequence[str]) -> Callable[[Path], pd.DataFrame]:
-    if path.suffix.lower() in PARQUET:
-        return pd.read_parquet
-    if path.suffix.lower() in FEATHER:
-        return pd.read_feather
+    if path.suffix.lower() in READERS:
+        return READERS[path.suffix.lower()]
     if delimited.ending(path) is not None:
         return partial(delimited.read, text_columns=text_columns)
-    known = ", ".join([".csv", ".tsv", *PARQUET, *FEATHER])
+    known = ", ".join([".csv", ".tsv", *READERS])
     packed = ", ".join(filter(None, delimited.OPENERS))
     raise InputError(
         f"{path} has the ending {''.join(path.suffixes[-2:])!r}: use one of {known}; the first two "

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from falcon_discover.data.files import PARQUET, read_table
+from falcon_discover.data.files import read_table
 from falcon_discover.exceptions import InputError
 
 # Column chunks are read through a buffer of this size, not whole: a file may be one row group.
@@ -27,7 +27,7 @@ def texts(identity: str | None) -> tuple[str, ...]:
 
 def count(path: Path, text_columns: tuple[str, ...] = ()) -> int:
     """Return the number of rows of a file."""
-    if path.suffix.lower() not in PARQUET:
+    if path.suffix.lower() not in (".parquet", ".pq"):
         return len(_whole_file(path, text_columns))
     with _parquet(path) as file:
         return int(file.metadata.num_rows)
@@ -35,7 +35,7 @@ def count(path: Path, text_columns: tuple[str, ...] = ()) -> int:
 
 def schema(path: Path, text_columns: tuple[str, ...] = ()) -> pa.Schema:
     """Return the names and types of a file's columns."""
-    if path.suffix.lower() not in PARQUET:
+    if path.suffix.lower() not in (".parquet", ".pq"):
         return _whole_file(path, text_columns).schema
     with _parquet(path) as file:
         return file.schema_arrow
@@ -49,7 +49,7 @@ def read(
     A parquet file is read batch by batch, so memory does not depend on its size. Other formats
     are read whole.
     """
-    if path.suffix.lower() not in PARQUET:
+    if path.suffix.lower() not in (".parquet", ".pq"):
         return _whole_file(path, text_columns).slice(start, stop - start).select(list(wanted))
     with _parquet(path) as file:
         sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
