@@ -12,8 +12,8 @@ from falcon_discover.evaluation.results import records
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import surprise
 from falcon_discover.metrics.intervals import share_interval
-from falcon_discover.report.format import identifier
 from falcon_discover.report.rows import LIST_COLUMNS
+from falcon_discover.runtime.format import identifier
 from falcon_discover.runtime.suggestions import listed
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.runtime.words import percent, rate

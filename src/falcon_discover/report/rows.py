@@ -16,7 +16,7 @@ from scipy.special import expit
 
 from falcon_discover.data.table import Table
 from falcon_discover.evaluation.curves import Finding
-from falcon_discover.report.format import identifier, text
+from falcon_discover.runtime.format import identifier, text
 from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.signals.state import State
 
