@@ -146,9 +146,9 @@ def region_chart(regions: Records, among: Records) -> Chart:
     """
     scale = max([r["high"] for r in among if not undefined(r["high"])] + [0.01])
     usual = [r["rate"] for r in among if r["kind"] == "all" and not undefined(r["rate"])]
-    layers: Layers = []
+    names = _list([r["name"] for r in regions])
+    layers: Layers = [Area(box(0, scale, names.high, names.low), "rail")]
     for i, r in enumerate(regions):
-        layers.append(Area(box(0, scale, i, i + 1), "rail"))
         if not undefined(r["rate"]):
             style = "fill2" if r["kind"] == "all" else "fill0"
             layers.append(Area(box(0, r["rate"], i + 0.12, i + 0.88), style))
@@ -159,7 +159,7 @@ def region_chart(regions: Records, among: Records) -> Chart:
     return Chart(
         "Rate of confident errors",
         Axis("wrong among confident predictions", 0, scale, _rate),
-        _list([r["name"] for r in regions]),
+        names,
         layers,
     )
 
