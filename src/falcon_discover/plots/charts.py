@@ -247,7 +247,7 @@ def calibration_chart(methods: Records, tau: float) -> Chart:
     return Chart(
         "Calibration before and after",
         Axis(label, 0, len(MEASURES), names=list(MEASURES.values())),
-        Axis("relative to before", 0, 1.12 * top),
+        Axis("relative to before", 0, 1.2 * top),
         layers,
     )
 

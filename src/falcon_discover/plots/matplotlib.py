@@ -19,6 +19,8 @@ PLACES = {
     "over": ((0, 0), "center", "center"),
 }
 LONGEST_LINE = 48
+# Names of a legend up to this length stand side by side.
+SHORT = 12
 
 
 def canvas(width: float = 5.2, height: float = 3.6, layout: Any = None) -> tuple[Any, Any]:
@@ -55,7 +57,9 @@ def draw(chart: Chart, axes: Any = None) -> Any:
         _, axes = canvas(*size, layout="constrained")
     handles = {layer.name: _added(axes, layer) for layer in chart.layers}
     if chart.legend:
-        axes.legend([handles[n] for n in chart.legend], chart.legend, fontsize=7, frameon=False)
+        columns = 1 if max(map(len, chart.legend)) > SHORT else 3
+        shown = [handles[name] for name in chart.legend]
+        axes.legend(shown, chart.legend, ncols=columns, fontsize=7, frameon=False)
     axes.set_title(chart.title, loc="left", fontsize=9)
     _set_axis(axes, "x", chart.x)
     _set_axis(axes, "y", chart.y)
