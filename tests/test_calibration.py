@@ -211,7 +211,7 @@ def test_conflict_is_judged_and_drawn(falcon, planted):
     frame = conflict.frame()
     assert (frame["low"] <= frame["gamma"]).all()
     axes = conflict_map(conflict)
-    assert axes.get_xlabel() == "support at most"
+    assert axes.get_xlabel() == "support at most (weak evidence to the left)"
     events = metrics.false_confidence(planted.y[NEW], planted.proba[NEW], 0.9)
     axes = weight_profile(found.calibration_weights(), events)
     assert axes.get_legend() is not None

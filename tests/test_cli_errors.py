@@ -19,8 +19,8 @@ from falcon_discover.cli import app, request
 from falcon_discover.cli.common import BUG, echo
 from falcon_discover.data.files import write_results
 from falcon_discover.report import write
-from falcon_discover.report.format import identifier, text
 from falcon_discover.runtime import notices, progress
+from falcon_discover.runtime.format import identifier, text
 
 N = 240
 PROBA = ("--target", "outcome", "--proba", "score")

@@ -25,7 +25,7 @@ from falcon_discover.regions.rules import Figures, Rule
 from falcon_discover.regions.search import find_regions
 from falcon_discover.report import About, Report, html, markdown
 from falcon_discover.report.build import _regions
-from falcon_discover.report.sections import regions_section
+from falcon_discover.report.sections.regions import regions_section
 from falcon_discover.report.write import write_folder
 from falcon_discover.signals.state import State
 from findings import changed, made_up

@@ -16,9 +16,9 @@ from falcon_discover.cli import app
 from falcon_discover.data.table import Table
 from falcon_discover.report import About, Report, html, markdown
 from falcon_discover.report.feedback import feedback
-from falcon_discover.report.format import count, interval, share
 from falcon_discover.report.render import sections
 from falcon_discover.report.rows import MAX_ROWS
+from falcon_discover.runtime.format import count, interval, share
 from findings import FORMULA, HOSTILE_LABEL, HOSTILE_NAME, LONG, RIGHT_TO_LEFT, changed, made_up
 
 SCHEMA = Path(__file__).parents[1] / "docs" / "report-schema.md"

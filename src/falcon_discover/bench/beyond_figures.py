@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from falcon_discover.bench import plan
-from falcon_discover.plots.style import COLOURS, canvas, save
+from falcon_discover.bench.figures import COLOURS
+from falcon_discover.plots.matplotlib import canvas, save
 
 SHOWN = {
     "auto": ("#000000", "o"),

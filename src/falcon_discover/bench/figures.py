@@ -11,9 +11,19 @@ from falcon_discover import metrics
 from falcon_discover.bench import plan
 from falcon_discover.bench.loading import Study
 from falcon_discover.plots import weight_profile
-from falcon_discover.plots.style import COLOURS, canvas, save
+from falcon_discover.plots.matplotlib import canvas, save
 from falcon_discover.settings import PAPER
 
+# Okabe and Ito's colours, told apart by colour-blind readers too.
+COLOURS = {
+    "gated_confidence": "#000000",
+    "learned": "#0072B2",
+    "s_disc": "#56B4E9",
+    "s_stab": "#009E73",
+    "trustscore": "#D55E00",
+    "failure": "#CC79A7",
+    "confidence": "#E69F00",
+}
 STYLES = {name: ("--" if name in plan.PRIORS or name == "failure" else "-") for name in COLOURS}
 BUDGETS = np.linspace(0.01, 0.5, 50)
 

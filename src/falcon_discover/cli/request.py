@@ -29,9 +29,9 @@ from falcon_discover.models import library
 from falcon_discover.models.proba import if_percent
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.report.build import About, Report
-from falcon_discover.report.format import identifier
 from falcon_discover.report.rows import LIST_COLUMNS
 from falcon_discover.runtime import notices
+from falcon_discover.runtime.format import identifier
 from falcon_discover.runtime.suggestions import meant, no_column
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER

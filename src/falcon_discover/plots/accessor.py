@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
+
 from falcon_discover.audit.curves import Curves
 from falcon_discover.audit.finding import Finding
-from falcon_discover.plots.calibration import calibration_plot
-from falcon_discover.plots.confidence import confidence_plot, reliability_plot
-from falcon_discover.plots.regions import conflict_map, region_plot
-from falcon_discover.plots.review import capture_plot, guarantee_plot
-from falcon_discover.plots.signals import contribution_plot, signal_plot
+from falcon_discover.evaluation.curves.recalibration import CAUTIOUS
+from falcon_discover.plots import charts, conflict_map
+from falcon_discover.plots.matplotlib import draw
 from falcon_discover.settings import PAPER
 
 FIGURES = (
-    "capture",
-    "guarantee",
-    "reliability",
-    "confidence",
-    "regions",
-    "conflict",
-    "signals",
-    "contributions",
-    "calibration",
-)
+    "capture", "guarantee", "reliability", "confidence", "regions", "conflict", "signals",
+    "contributions", "calibration",
+)  # fmt: skip
 
 
 class Plots:
@@ -47,23 +40,26 @@ class Plots:
 
     def capture(self, axes: Any = None) -> Any:
         """Draw confident errors found against the review budget, for all rankers."""
-        return capture_plot(self._curves.capture(), self._curves.random_band(), axes)
+        capture, band = self._curves.capture(), self._curves.random_band()
+        return draw(charts.capture_chart(_lines(capture), _lines(band)), axes)
 
     def guarantee(self, budget: float | None = PAPER.main_budget, axes: Any = None) -> Any:
         """Draw the rate of confident errors that budgets leave unread, with a band for all."""
-        return guarantee_plot(self._curves.missed(), budget, axes)
+        return draw(charts.missed_chart(_lines(self._curves.missed()), budget), axes)
 
     def reliability(self, axes: Any = None) -> Any:
         """Draw the share of right predictions against the confidence."""
-        return reliability_plot(self._curves.reliability(), axes)
+        return draw(charts.reliability_chart(_lines(self._curves.reliability())), axes)
 
     def confidence(self, axes: Any = None) -> Any:
         """Draw the rows by confidence, the eligible part marked."""
-        return confidence_plot(self._curves.confidence(), self._found.tau, axes)
+        bins = _lines(self._curves.confidence())
+        return draw(charts.confidence_chart(bins, self._found.tau), axes)
 
     def regions(self, axes: Any = None) -> Any:
         """Draw the rate of confident errors in each confirmed region."""
-        return region_plot(self._curves.regions(), axes)
+        shown = [r for r in charts.told(_lines(self._curves.regions())) if r["eligible"]]
+        return draw(charts.region_chart(shown, shown), axes)
 
     def conflict(
         self, evidence: str = "support", instability: str = "mean_drift", axes: Any = None
@@ -73,15 +69,21 @@ class Plots:
 
     def signals(self, axes: Any = None) -> Any:
         """Draw how well each signal alone tells confident errors apart."""
-        return signal_plot(self._curves.signals(), axes)
+        return draw(charts.signal_chart(_lines(self._curves.signals())), axes)
 
     def contributions(self, axes: Any = None) -> Any:
         """Draw what the ranking loses without each family of signals; this refits the ranker."""
-        return contribution_plot(self._found.contributions(), axes)
+        return draw(charts.contribution_chart(_lines(self._found.contributions().families)), axes)
 
     def calibration(self, axes: Any = None) -> Any:
         """Draw calibration before and after, on rows that no calibrator has seen."""
-        return calibration_plot(self._curves.recalibration(), axes)
+        found = self._curves.recalibration()
+        methods = _lines(found.table[found.table["method"] != CAUTIOUS])
+        return draw(charts.calibration_chart(methods, found.tau), axes)
 
     def __repr__(self) -> str:
         return f"figures of {len(self._found.state):,} rows: {', '.join(FIGURES)}"
+
+
+def _lines(frame: pd.DataFrame) -> charts.Records:
+    return frame.to_dict("records")

@@ -1,31 +1,60 @@
-"""How every figure looks, and how it becomes a file."""
+"""How every chart looks: colours, dashes and markers, by the classes of the page's style sheet."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from falcon_discover.runtime.optional import require
+INK, QUIET, GREY, ORANGE, BLUE = "#1a2029", "#56606d", "#9aa4b0", "#d55e00", "#0072b2"
 
-# Okabe and Ito's colours, told apart by colour-blind readers too.
-COLOURS = {
-    "gated_confidence": "#000000",
-    "learned": "#0072B2",
-    "s_disc": "#56B4E9",
-    "s_stab": "#009E73",
-    "trustscore": "#D55E00",
-    "failure": "#CC79A7",
-    "confidence": "#E69F00",
+
+class Stroke(NamedTuple):
+    """How a line looks; colour is never the only cue."""
+
+    colour: str
+    dash: Any = "-"
+    marker: str = "circle"
+    width: float = 1.3
+
+
+class Fill(NamedTuple):
+    """How an area looks."""
+
+    colour: str
+    alpha: float = 1.0
+    hatch: str = ""
+
+
+# After Okabe and Ito's colours, told apart by colour-blind readers too.
+STROKES = {
+    "c0": Stroke(ORANGE, width=2.0),
+    "c1": Stroke(BLUE, (0, (5, 2)), "square"),
+    "c2": Stroke("#2f93cf", ":", "up"),
+    "c3": Stroke("#009e73", "-.", "down"),
+    "c4": Stroke("#b97d00", "--", "diamond"),
+    "c5": Stroke("#b0588c", (0, (8, 3)), "cross"),
+    "c0 dashed": Stroke(ORANGE, "--", "down"),
+    "c1 plain": Stroke(BLUE),
+    "c1 single": Stroke(BLUE, "none"),
+    "whisker c1": Stroke(BLUE, marker="cap"),
+    "whisker ink": Stroke(INK, marker="cap"),
+    "rule": Stroke(QUIET, (0, (3, 3)), width=1.0),
+    "rule strong": Stroke(INK, (0, (3, 3)), width=1.0),
+    "frame": Stroke(INK, width=2.0),
 }
-EVENT_COLOUR, OTHER_COLOUR = COLOURS["trustscore"], COLOURS["s_disc"]
-BASE_COLOUR, MUTED_COLOUR = COLOURS["learned"], "#767676"
-# Lines differ in dash and marker too: colour is never the only cue.
-LINES = {
-    "gated_confidence": ("-", "s"),
-    "s_disc": ("--", "^"),
-    "s_stab": ("-.", "v"),
-    "confidence": (":", "D"),
+FILLS = {
+    "fill0": Fill(ORANGE),
+    "fill0 hatched": Fill(ORANGE, hatch="////"),
+    "fill1": Fill("#8cc4e6"),
+    "fill2": Fill(GREY),
+    "rail": Fill("#eef1f6"),
+    "muted": Fill(GREY, 0.38),
+    "faint": Fill(ORANGE, 0.15),
+    "eligible": Fill(INK, 0.06),
+    "heat warm": Fill(ORANGE),
+    "heat cool": Fill(BLUE),
 }
+# The ranker in question has the first style, one that is not named here the last.
+RANKERS = {"gated_confidence": "c1", "s_disc": "c2", "s_stab": "c3", "confidence": "c4"}
 RANKER_NAMES = {
     "auto": "auto (learned risk)",
     "gated_confidence": "gated confidence",
@@ -45,37 +74,3 @@ def ranker_name(name: str) -> str:
     ('stability (paper)', 'mine')
     """
     return RANKER_NAMES.get(name, name)
-
-
-def pyplot() -> Any:
-    """Return matplotlib's pyplot, or say how to install it."""
-    return require("matplotlib.pyplot", extra="plots", what="a figure")
-
-
-def canvas(width: float = 5.2, height: float = 3.6, layout: Any = None) -> tuple[Any, Any]:
-    """Return an empty figure, not shown by itself, and its axes.
-
-    Parameters
-    ----------
-    layout : "constrained" makes room for long labels
-    """
-    pyplot()
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout=layout)
-    axes = figure.subplots()
-    axes.spines[["top", "right"]].set_visible(False)
-    return figure, axes
-
-
-def percent_axis(axis: Any, decimals: int | None = 0) -> None:
-    """Label the ticks of an axis as percentages."""
-    from matplotlib.ticker import PercentFormatter
-
-    axis.set_major_formatter(PercentFormatter(1.0, decimals=decimals, symbol=" %"))
-
-
-def save(figure: Any, path: Path) -> Path:
-    """Write a figure without a date in the file: the same numbers give the same bytes."""
-    figure.savefig(path, dpi=110, bbox_inches="tight", metadata={"Software": None})
-    return path

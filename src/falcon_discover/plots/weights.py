@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from falcon_discover.plots.style import EVENT_COLOUR, OTHER_COLOUR, canvas
+from falcon_discover.plots.matplotlib import canvas
+from falcon_discover.plots.style import FILLS
 from falcon_discover.runtime.types import BoolArray, FloatArray
 
 
@@ -15,8 +16,11 @@ def weight_profile(weights: FloatArray, events: BoolArray, axes: Any = None) -> 
     if axes is None:
         _, axes = canvas()
     bins = np.linspace(weights.min(), weights.max(), 40)
-    axes.hist(weights[~events], bins, color=OTHER_COLOUR, label="other rows", log=True)
-    axes.hist(weights[events], bins, color=EVENT_COLOUR, label="confident errors", log=True)
+    for rows, style, name in (
+        (~events, "fill1", "other rows"),
+        (events, "fill0", "confident errors"),
+    ):
+        axes.hist(weights[rows], bins, color=FILLS[style].colour, label=name, log=True)
     axes.set(xlabel="calibration weight", ylabel="calibration rows")
     axes.legend(fontsize=7, frameon=False)
     return axes

@@ -11,8 +11,8 @@ import pandas as pd
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import surprise
 from falcon_discover.metrics.intervals import share_interval
-from falcon_discover.report.format import identifier
 from falcon_discover.report.rows import LIST_COLUMNS
+from falcon_discover.runtime.format import identifier
 from falcon_discover.runtime.records import records
 from falcon_discover.runtime.suggestions import listed
 from falcon_discover.runtime.types import FloatArray

@@ -14,41 +14,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from falcon_discover.report.build import Report
-from falcon_discover.report.format import text
-from falcon_discover.report.measures import (
-    about_section,
-    budget_section,
-    calibrated_section,
-    limits_section,
-    recalibration_section,
-    signals_section,
-)
-from falcon_discover.report.page import Section, Summary
-from falcon_discover.report.sections import (
-    regions_section,
-    review_section,
-    score_words,
-    tiles,
-)
-from falcon_discover.report.sides import sides_section
+from falcon_discover.report.sections import score_words, sections, tiles
+from falcon_discover.runtime.format import text
 
 # Characters that Markdown or a browser showing it would take for markup.
 _MARKDOWN = re.compile(r"([\\`*\[\]<|~])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-
-
-def sections(summary: Summary) -> list[Section]:
-    """Return the sections of a report, in order."""
-    return [
-        review_section(summary),
-        regions_section(summary),
-        sides_section(summary),
-        budget_section(summary),
-        calibrated_section(summary),
-        signals_section(summary),
-        recalibration_section(summary),
-        about_section(summary),
-        limits_section(summary),
-    ]
 
 
 def html(report: Report) -> str:

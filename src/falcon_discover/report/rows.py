@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from falcon_discover.audit.finding import Finding
 from falcon_discover.data.table import Table
-from falcon_discover.report.format import identifier, text
+from falcon_discover.runtime.format import identifier, text
 from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.signals.catalogue import CATALOGUE, Signal
 from falcon_discover.signals.state import State

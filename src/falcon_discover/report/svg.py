@@ -1,4 +1,4 @@
-"""A small drawing board for charts as inline SVG.
+"""Charts drawn as inline SVG.
 
 Colours and dashes are classes, which the page's style sheet sets for light, dark and print.
 """
@@ -7,221 +7,184 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from textwrap import wrap
 
+import numpy as np
 from markupsafe import Markup
 
-Point = tuple[float, float]
+from falcon_discover.plots.chart import Area, Axis, Chart, Line, Point, Text
+from falcon_discover.plots.style import FILLS, STROKES
 
-WIDTH = 460
-LINE_HEIGHT = 16
+WIDTH, HEIGHT = 460, 310
+LINE_HEIGHT, LEGEND_LINE = 14, 16
 CHARACTER = 6.6  # mean width of a character of the chart's text
+MAX_NAME, MAX_COLUMN = 27, 13  # characters of a line
+# How far from their point words stand, and which part of them stands there.
+PLACES = {
+    "right": (4, 4, "start"),
+    "above": (0, -4, "middle"),
+    "above left": (0, -8, "end"),
+    "over": (0, 4, "middle"),
+}
+# Outlines of markers, from their middle.
+SHAPES = {
+    "circle": "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
+    "square": "m-4 -4h8v8h-8z",
+    "up": "m0 -4l4 8h-8z",
+    "down": "m0 4l4 -8h-8z",
+    "diamond": "m0 -5l4 5l-4 5l-4 -5z",
+    "cross": "m-4 -4l8 8m0 -8l-8 8",
+}
 
 
-def ticks(low: float, high: float, wanted: int = 5) -> list[float]:
-    """Return round numbers that divide a range in about as many steps as wanted.
-
-    Examples
-    --------
-    >>> ticks(0, 0.013)
-    [0.0, 0.005, 0.01]
-    """
-    if not high > low:
-        return [low]
-    rough = (high - low) / wanted
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * k for k in (1, 2, 2.5, 5, 10) if power * k >= rough * 0.999)
-    first = math.ceil(low / step - 1e-9)
-    last = math.floor(high / step + 1e-9)
-    return [round(i * step, 12) for i in range(first, last + 1)]
-
-
-class Board:
-    """A chart area with two axes; each method adds a mark, `svg()` returns the drawing.
+def svg(chart: Chart, key: str, words: str) -> Markup:
+    """Return a chart with its title and its text alternative.
 
     Parameters
     ----------
-    x, y : the range of each axis
-    height : of the whole drawing
-    left, bottom : room for labels
-    log : whether the vertical axis is logarithmic
+    key : unique on the page
     """
+    names = [_lines(name, MAX_NAME) for _, name in chart.y.ticks]
+    columns = [_lines(name, MAX_COLUMN) for _, name in chart.x.ticks]
+    rows = [LINE_HEIGHT * len(lines) + 6 for lines in names] if chart.is_list else []
+    below = 30 + LINE_HEIGHT * max(map(len, columns))
+    left = (30 if chart.y.label else 12) + CHARACTER * max(len(n) for lines in names for n in lines)
+    top = 26 if any(isinstance(t, Text) and t.place == "above left" for t in chart.layers) else 12
+    bottom = top + sum(rows) if rows else HEIGHT - below
+    edges = [top + sum(rows[:i]) for i in range(len(rows), -1, -1)] if rows else [bottom, top]
+    board = _Board(chart, [left, WIDTH - 22], edges)
+    board.axes(chart, names, columns)
+    for layer in chart.layers:
+        board.add(layer)
+    height = board.legend(chart, bottom + below)
+    return board.svg(key, chart.title, words, height)
 
-    def __init__(
-        self,
-        x: Point,
-        y: Point,
-        *,
-        height: int = 300,
-        left: int = 52,
-        right: int = 22,
-        top: int = 12,
-        bottom: int = 44,
-        log: bool = False,
-    ) -> None:
-        self.x_range, self.y_range = x, y
-        self.height, self.log = height, log
-        self.left, self.right, self.top, self.bottom = left, WIDTH - right, top, height - bottom
-        self._parts: list[Markup] = []
 
-    def x(self, value: float) -> float:
-        """Return the place of a value on the horizontal axis."""
-        low, high = self.x_range
-        return self.left + (self.right - self.left) * (value - low) / (high - low)
+def strip(chart: Chart, key: str, words: str) -> Markup:
+    """Return the bar of a list with a single name, which stands beside it."""
+    board = _Board(chart, [2, WIDTH - 2], [22, 2])
+    for layer in chart.layers:
+        if not isinstance(layer, Text):
+            board.add(layer)
+    return board.svg(key, chart.title, words, 24)
 
-    def y(self, value: float) -> float:
-        """Return the place of a value on the vertical axis; 0 on a logarithmic one is its foot."""
-        low, high = self.y_range
-        if self.log:
-            value, low, high = (math.log10(max(v, low)) for v in (value, low, high))
-        return self.bottom - (self.bottom - self.top) * (value - low) / (high - low)
 
-    def add(self, template: str, **values: object) -> None:
-        """Add a piece of SVG; values are escaped, numbers rounded."""
+class _Board:
+    """The pieces of a drawing, and where values lie in it: each axis from its low to its high."""
+
+    def __init__(self, chart: Chart, x: Sequence[float], y: Sequence[float]) -> None:
+        self.left, self.right, self.bottom, self.top = x[0], x[-1], y[0], y[-1]
+        self.x, self.y = _scale(chart.x, x), _scale(chart.y, y)
+        self.parts: list[Markup] = []
+
+    def put(self, template: str, **values: object) -> None:
+        """Add a piece; values are escaped, numbers rounded."""
         plain = {k: f"{v:.1f}" if isinstance(v, float) else v for k, v in values.items()}
-        self._parts.append(Markup(template).format(**plain))
+        self.parts.append(Markup(template).format(**plain))
 
-    def axes(
-        self,
-        x_label: str,
-        y_label: str,
-        *,
-        x_ticks: Sequence[float] | None = None,
-        y_ticks: Sequence[float] | None = None,
-        x_words: Callable[[float], str] = str,
-        y_words: Callable[[float], str] = str,
-    ) -> None:
-        """Draw grid lines, ticks and labels."""
-        for value in ticks(*self.y_range) if y_ticks is None else y_ticks:
-            y = self.y(value)
-            self.add(
-                '<line class="grid" x1="{a}" x2="{b}" y1="{y}" y2="{y}"/>',
-                a=self.left, b=self.right, y=y,
-            )  # fmt: skip
-            self.words(self.left - 6, y + 4, y_words(value), anchor="end")
-        for value in ticks(*self.x_range) if x_ticks is None else x_ticks:
-            self.words(self.x(value), self.bottom + 17, x_words(value), anchor="middle")
-        self.add(
-            '<line class="axis" x1="{a}" x2="{b}" y1="{y}" y2="{y}"/>',
-            a=self.left, b=self.right, y=self.bottom,
-        )  # fmt: skip
-        middle = (self.left + self.right) / 2
-        self.words(middle, self.bottom + 36, x_label, anchor="middle", kind="label")
-        self.add(
-            '<text class="label" transform="translate(13 {y}) rotate(-90)" '
-            'text-anchor="middle">{t}</text>',
-            y=(self.top + self.bottom) / 2, t=y_label,
-        )  # fmt: skip
-
-    def words(self, x: float, y: float, text: str, anchor: str = "start", kind: str = "") -> None:
-        """Write a text."""
-        self.add(
+    def words(self, x: float, y: float, text: str, anchor: str, kind: str = "") -> None:
+        self.put(
             '<text class="{k}" x="{x}" y="{y}" text-anchor="{a}">{t}</text>',
             k=kind, x=float(x), y=float(y), a=anchor, t=text,
         )  # fmt: skip
 
-    def line(self, points: Sequence[Point], kind: str) -> None:
-        """Draw a line through points."""
-        self.add('<path class="line {k}" d="{d}"/>', k=kind, d=self._path(points))
+    def path(self, kind: str, d: str, note: str = "", opacity: float = 1.0) -> None:
+        shown = Markup("<title>{}</title>").format(note) if note else ""
+        faded = Markup(' fill-opacity="{}"').format(opacity) if opacity < 1 else ""
+        self.put('<path class="{k}"{o} d="{d}">{t}</path>', k=kind, o=faded, d=d, t=shown)
 
-    def band(self, low: Sequence[Point], high: Sequence[Point], kind: str) -> None:
-        """Fill the area between two lines."""
-        outline = f"{self._path(low)}L{self._path(list(high)[::-1])[1:]}Z"
-        self.add('<path class="band {k}" d="{d}"/>', k=kind, d=outline)
+    def rule(self, kind: str, start: Point, end: Point) -> None:
+        self.path(kind, f"M{start[0]:.1f} {start[1]:.1f}L{end[0]:.1f} {end[1]:.1f}")
 
-    def bar(self, x: Point, y: Point, kind: str, note: str = "", gap: float = 0.5) -> None:
-        """Draw a bar between two values on each axis; the note shows when pointed at."""
-        left, right = self.x(x[0]) + gap, self.x(x[1]) - gap
-        top, bottom = self.y(y[1]), self.y(y[0])
-        self.add(
-            '<rect class="{k}" x="{x}" y="{y}" width="{w}" height="{h}"><title>{t}</title></rect>',
-            k=kind, x=left, y=top, w=max(right - left, 0.5), h=max(bottom - top, 0.0), t=note,
+    def axes(self, chart: Chart, names: list[list[str]], columns: list[list[str]]) -> None:
+        for (value, _), lines in zip(chart.y.ticks, names, strict=True):
+            y = self.y(value)
+            if not chart.y.names:
+                self.rule("grid", (self.left, y), (self.right, y))
+            y += 4 - (len(lines) - 1) / 2 * LINE_HEIGHT
+            for i, line in enumerate(lines):
+                self.words(self.left - 6, y + i * LINE_HEIGHT, line, "end")
+        for (value, _), lines in zip(chart.x.ticks, columns, strict=True):
+            x = self.x(value)
+            if chart.is_list:
+                self.rule("grid", (x, self.top), (x, self.bottom))
+            for i, line in enumerate(lines):
+                self.words(x, self.bottom + 17 + i * LINE_HEIGHT, line, "middle")
+        if not chart.y.names:
+            self.rule("axis", (self.left, self.bottom), (self.right, self.bottom))
+        under = self.bottom + 22 + LINE_HEIGHT * max(map(len, columns))
+        self.words((self.left + self.right) / 2, under, chart.x.label, "middle", "label")
+        self.put(
+            '<text class="label" transform="translate(13 {y}) rotate(-90)" '
+            'text-anchor="middle">{t}</text>',
+            y=(self.top + self.bottom) / 2, t=chart.y.label,
         )  # fmt: skip
 
-    def mark(self, x: float, y: float, shape: str, kind: str, note: str = "") -> None:
-        """Draw a marker at a pair of values; the note shows when pointed at."""
-        self.add(
-            '<path class="mark {k}" d="{d}"><title>{t}</title></path>',
-            k=kind, d=shape_at(self.x(x), self.y(y), shape), t=note,
-        )  # fmt: skip
+    def add(self, layer: Line | Area | Text) -> None:
+        if isinstance(layer, Text):
+            right, down, anchor = PLACES[layer.place]
+            x, y = self.x(layer.point[0]) + right, self.y(layer.point[1]) + down
+            self.words(x, y, layer.words, anchor, layer.style)
+            return
+        points = layer.outline if isinstance(layer, Area) else layer.points
+        places = [(self.x(x), self.y(y)) for x, y in points]
+        d = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
+        if isinstance(layer, Area):
+            self.path(layer.style, f"{d}Z", layer.note, layer.opacity)
+            if FILLS[layer.style].hatch:
+                self.path("hatch", f"{d}Z", layer.note)
+            return
+        stroke = STROKES[layer.style]
+        if stroke.marker == "cap":
+            dx, dy = (4, 0) if places[0][0] == places[-1][0] else (0, 4)
+            caps = (f"M{x - dx:.1f} {y - dy:.1f}l{2 * dx} {2 * dy}" for x, y in places)
+            self.path(layer.style, d + "".join(caps))
+        elif stroke.dash != "none":
+            self.path(f"line {layer.style}", d)
+        for i, note in layer.notes.items():
+            self.path(f"mark {layer.style}", _mark(*places[i], stroke.marker), note)
 
-    def whisker(self, low: Point, high: Point, kind: str = "ink") -> None:
-        """Draw an interval, upright or level."""
-        (x1, y1), (x2, y2) = ((self.x(x), self.y(y)) for x, y in (low, high))
-        upright = low[0] == high[0]
-        dx, dy = (4.0, 0.0) if upright else (0.0, 4.0)
-        d = (
-            f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"
-            f"M{x1 - dx:.1f} {y1 - dy:.1f}L{x1 + dx:.1f} {y1 + dy:.1f}"
-            f"M{x2 - dx:.1f} {y2 - dy:.1f}L{x2 + dx:.1f} {y2 + dy:.1f}"
-        )
-        self.add('<path class="whisker {k}" d="{d}"/>', k=kind, d=d)
+    def legend(self, chart: Chart, height: float) -> float:
+        """Add lines under the chart and return its whole height."""
+        longest = max((len(name) for name in chart.legend), default=0)
+        columns = 3 if 3 * (CHARACTER * longest + 38) < WIDTH else 2
+        for i, (name, layer) in enumerate(chart.legend.items()):
+            x = 16 + i % columns * (WIDTH - 16) / columns
+            y = height + 12 + i // columns * LEGEND_LINE
+            if isinstance(layer, Area):
+                self.path(layer.style, f"M{x:.1f} {y - 9:.1f}h26v10h-26z")
+            elif isinstance(layer, Line):
+                self.path(f"line {layer.style}", f"M{x:.1f} {y - 4:.1f}h26")
+                if layer.notes:
+                    marker = _mark(x + 13, y - 4, STROKES[layer.style].marker)
+                    self.path(f"mark {layer.style}", marker)
+            self.words(x + 32, y, name, "start")
+        lines = math.ceil(len(chart.legend) / columns)
+        return height + 14 + LEGEND_LINE * lines if lines else height
 
-    def legend(self, entries: Sequence[tuple[str, str, str]], columns: int = 2) -> None:
-        """Add lines under the chart: per entry its words, its class, and its marker or "band"."""
-        width = (WIDTH - 16) / columns
-        for i, (words, kind, shape) in enumerate(entries):
-            x, y = 16 + (i % columns) * width, self.height + 12 + (i // columns) * LINE_HEIGHT
-            if shape == "band":
-                self.add('<rect class="{k}" x="{x}" y="{y}" width="26" height="10"/>',
-                         k=kind, x=x, y=y - 9.0)  # fmt: skip
-            else:
-                self.add('<path class="line {k}" d="M{x} {y}h26"/>', k=kind, x=x, y=y - 4.0)
-                if shape:
-                    self.add('<path class="mark {k}" d="{d}"/>',
-                             k=kind, d=shape_at(x + 13, y - 4, shape))  # fmt: skip
-            self.words(x + 32, y, words)
-        self.height += 14 + LINE_HEIGHT * math.ceil(len(entries) / columns)
-
-    def svg(self, name: str, title: str, words: str) -> Markup:
-        """Return the drawing with its title and its text alternative.
-
-        Parameters
-        ----------
-        name : unique on the page
-        """
+    def svg(self, key: str, title: str, words: str, height: float) -> Markup:
         return Markup(
             '<svg class="chart" viewBox="0 0 {w} {h}" role="img" aria-labelledby="{n}-t {n}-d">'
             '<title id="{n}-t">{t}</title><desc id="{n}-d">{d}</desc>{body}</svg>'
-        ).format(
-            w=WIDTH, h=self.height, n=name, t=title, d=words, body=Markup("").join(self._parts)
-        )
-
-    def _path(self, points: Sequence[Point]) -> str:
-        return "M" + "L".join(f"{self.x(x):.1f} {self.y(y):.1f}" for x, y in points)
+        ).format(w=WIDTH, h=height, n=key, t=title, d=words, body=Markup("").join(self.parts))
 
 
-def shape_at(x: float, y: float, shape: str, size: float = 4.0) -> str:
-    """Return the outline of a marker.
+def _scale(axis: Axis, places: Sequence[float]) -> Callable[[float], float]:
+    """Return where a value lies; beyond an end of the axis, at the end."""
+    low, high = (math.log10(end) if axis.log else end for end in (axis.low, axis.high))
+    step = 1 if high > low else -1
+    knots, at = np.linspace(low, high, len(places))[::step], places[::step]
 
-    Examples
-    --------
-    >>> shape_at(10, 10, "square")
-    'M6.0 6.0h8.0v8.0h-8.0z'
-    """
-    s = size
-    return {
-        "circle": f"M{x - s:.1f} {y:.1f}a{s} {s} 0 1 0 {2 * s} 0a{s} {s} 0 1 0 {-2 * s} 0z",
-        "square": f"M{x - s:.1f} {y - s:.1f}h{2 * s}v{2 * s}h{-2 * s}z",
-        "up": f"M{x:.1f} {y - s:.1f}l{s} {2 * s}h{-2 * s}z",
-        "down": f"M{x:.1f} {y + s:.1f}l{s} {-2 * s}h{-2 * s}z",
-        "diamond": f"M{x:.1f} {y - 1.2 * s:.1f}l{s} {1.2 * s}l{-s} {1.2 * s}l{-s} {-1.2 * s}z",
-        "cross": f"M{x - s:.1f} {y - s:.1f}l{2 * s} {2 * s}m0 {-2 * s}l{-2 * s} {2 * s}",
-    }[shape]
+    def place(value: float) -> float:
+        known = math.log10(max(value, axis.low)) if axis.log else value
+        return float(np.interp(known, knots, at))
+
+    return place
 
 
-def wrapped(words: str, width: float) -> list[str]:
-    """Return a text in lines that fit a width.
+def _mark(x: float, y: float, shape: str) -> str:
+    return f"M{x:.1f} {y:.1f}{SHAPES[shape]}"
 
-    Examples
-    --------
-    >>> wrapped("a long name indeed", 60)
-    ['a long', 'name', 'indeed']
-    """
-    lines = [""]
-    for word in str(words).split():
-        longer = f"{lines[-1]} {word}".strip()
-        if lines[-1] and len(longer) * CHARACTER > width:
-            lines.append(word)
-        else:
-            lines[-1] = longer
-    return lines
+
+def _lines(words: str, width: int) -> list[str]:
+    return wrap(words, width, break_long_words=False, break_on_hyphens=False)

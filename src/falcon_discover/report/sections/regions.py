@@ -1,135 +1,16 @@
-"""The first sections of a report: the verdict, the review list, where errors gather."""
+"""Where errors gather: regions in words, and the map of conflict."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from falcon_discover.plots.charts import conflict_chart, region_chart, told
 from falcon_discover.regions.region_set import INDEPENDENT
-from falcon_discover.report.charts import conflict_chart, region_bar
-from falcon_discover.report.format import count, interval, number, share, text, undefined
-from falcon_discover.report.page import Bar, Figure, Grid, Section, Summary, Tile, column, lines
+from falcon_discover.report.page import Bar, Figure, Grid, Section, Summary, column, lines
 from falcon_discover.report.rows import MAX_REGION
-from falcon_discover.runtime.words import percent, rate
+from falcon_discover.report.svg import strip, svg
+from falcon_discover.runtime.format import count, interval, number, share, text, undefined
 from falcon_discover.signals.catalogue import CONFLICT_WORDS
-
-
-def tiles(summary: Summary) -> list[Tile]:
-    """Return the headline figures."""
-    sure, tau = summary["eligible"], summary["settings"]["tau"]
-    found = [
-        Tile(count(summary["data"]["audited"]), "predictions audited"),
-        Tile(count(sure["rows"]), f"at least {percent(tau)} sure ({share(sure['share'], 0)})"),
-    ]
-    if summary["evaluation"] is None:
-        listed = summary["review"]["listed"]
-        return [*found, Tile(count(listed), "listed for review")]
-    wrong = sure["errors"]
-    usual = f" ({rate(wrong / sure['rows'])} of them)" if sure["rows"] and wrong else ""
-    found.append(Tile(count(wrong), f"of those wrong: confident errors{usual}"))
-    own = own_captures(summary)
-    if own and wrong:
-        last = own[-1]
-        found.append(
-            Tile(
-                share(last["capture"], 0),
-                f"of them found by reviewing the top {percent(last['budget'])} "
-                f"(95 % interval {interval(last['capture_low'], last['capture_high'], 0)})",
-            )
-        )
-    return found
-
-
-def score_words(data: dict[str, Any]) -> str:
-    """Return which label the score is the probability of.
-
-    Examples
-    --------
-    >>> score_words({"positive": "stayed", "scored": "stayed"})
-    "score = probability of 'stayed'"
-    >>> score_words({"positive": "stayed", "scored": "churned"})
-    "score = probability of 'churned' (p in the review list: of 'stayed')"
-    """
-    words = f"score = probability of {data['scored']!r}"
-    turned = data["scored"] != data["positive"]
-    return f"{words} (p in the review list: of {data['positive']!r})" if turned else words
-
-
-def own_captures(summary: Summary) -> list[dict[str, Any]]:
-    """Return what the ranker in question finds, by budget."""
-    evaluation = summary["evaluation"]
-    return [
-        line
-        for line in evaluation["captures"]
-        if line["ranker"] == evaluation["ranker"] and line["tau"] == evaluation["tau"]
-    ]
-
-
-def review_section(summary: Summary) -> Section:
-    """Return what to review first."""
-    review = summary["review"]
-    lead = [
-        f"The {count(review['listed'])} most suspicious of {count(review['audited'])} predictions "
-        f"({percent(review['budget'])}), the most suspicious first."
-    ]
-    if review["shown"] < review["listed"]:
-        lead.append(
-            f"This page carries the first {count(review['shown'])} of them, so that it stays "
-            "small; the whole list is in review.csv and review.parquet beside it."
-        )
-    first = review["first"]
-    known = bool(first) and "actual" in first[0]
-    columns = {
-        "row": column(first, text, "row"),
-        "predicted": column(first, text, "predicted"),
-        **({"label": column(first, text, "actual")} if known else {}),
-        "confidence": column(first, share, "confidence"),
-        "suspicion": column(first, number, "suspicion"),
-        "why": [text(line["reason"], 400) for line in first],
-    }
-    return Section(
-        "review",
-        "What to review first",
-        "Review first",
-        lead,
-        grids=[Grid.of(f"The first {len(first)} rows of the review list", columns)],
-    )
-
-
-def regions_section(summary: Summary) -> Section:
-    """Return where errors gather: regions in words, and the map of conflict."""
-    rows = summary["curves"]["regions"]
-    told = [r for r in rows if r["kind"] == "all" or r["confirmed"]]
-    doubtful = [r for r in rows if r["kind"] != "all" and not r["confirmed"]]
-    usual = next((r["rate"] for r in told if r["kind"] == "all"), None)
-    scale = max([r["high"] for r in told if not undefined(r["high"])] + [0.01])
-    bars = [
-        Bar(
-            text(r["name"], MAX_REGION),
-            text(r["rule"], MAX_REGION),
-            _figures(r),
-            region_bar(r, scale, usual, f"region-{i}"),
-        )
-        for i, r in enumerate(told)
-    ]
-    lead = [_lead([r for r in told if r["kind"] != "all"], summary, usual)]
-    grids = [_region_grid("Regions in words", told)] if told else []
-    points = []
-    if doubtful:
-        points.append(
-            f"In {_regions(len(doubtful), 'more ')} an excess of confident errors was found on one "
-            "half of the rows and did not hold on the other; do not act on it: "
-            f"{'; '.join(text(r['name'], MAX_REGION) for r in doubtful)}."
-        )
-    figures = []
-    conflict = summary["conflict"]
-    if conflict is not None and conflict["slices"]:
-        figures.append(conflict_figure(conflict))
-        points += lines(conflict["words"])[:1]
-    elif "conflict" in summary["left_out"]:
-        points.append(f"Conflict map: {summary['left_out']['conflict']}")
-    title = "Where errors gather"
-    return Section("regions", title, "Where", lead, bars, figures, grids, points)
-
 
 # What a report says of the regions of each claim, on rows that they were not found on.
 LEADS = {
@@ -151,17 +32,52 @@ OUTCOMES = {
 CONFIRMED = "Each was found on one half of the labelled rows and confirmed on the other."
 
 
-def _lead(told: list[dict[str, Any]], summary: Summary, usual: float | None) -> str:
+def regions_section(summary: Summary) -> Section:
+    """Return where errors gather: regions in words, and the map of conflict."""
+    rows = summary["curves"]["regions"]
+    shown = told(rows)
+    doubtful = [r for r in rows if r["kind"] != "all" and not r["confirmed"]]
+    usual = next((r["rate"] for r in shown if r["kind"] == "all"), None)
+    bars = [
+        Bar(
+            text(r["name"], MAX_REGION),
+            text(r["rule"], MAX_REGION),
+            _figures(r),
+            strip(region_chart([r], shown), f"region-{i}", _alternative(r)),
+        )
+        for i, r in enumerate(shown)
+    ]
+    lead = [_lead([r for r in shown if r["kind"] != "all"], summary, usual)]
+    grids = [_region_grid("Regions in words", shown)] if shown else []
+    points = []
+    if doubtful:
+        points.append(
+            f"In {_regions(len(doubtful), 'more ')} an excess of confident errors was found on one "
+            "half of the rows and did not hold on the other; do not act on it: "
+            f"{'; '.join(text(r['name'], MAX_REGION) for r in doubtful)}."
+        )
+    figures = []
+    conflict = summary["conflict"]
+    if conflict is not None and conflict["slices"]:
+        figures.append(conflict_figure(conflict))
+        points += lines(conflict["words"])[:1]
+    elif "conflict" in summary["left_out"]:
+        points.append(f"Conflict map: {summary['left_out']['conflict']}")
+    title = "Where errors gather"
+    return Section("regions", title, "Where", lead, bars, figures, grids, points)
+
+
+def _lead(shown: list[dict[str, Any]], summary: Summary, usual: float | None) -> str:
     if "regions" in summary["left_out"]:
         return str(summary["left_out"]["regions"])
-    if not told:
+    if not shown:
         verb = "is confirmed to have" if summary["regions"] else "has"
         return f"No region {verb} more confident errors than the model's confidence predicts."
-    if any(r["outcome"] for r in told):
+    if any(r["outcome"] for r in shown):
         parts = ["Regions confirmed at the fit, counted on these rows and tested again."]
-        parts += [*_counted([r["outcome"] for r in told], OUTCOMES), CONFIRMED]
+        parts += [*_counted([r["outcome"] for r in shown], OUTCOMES), CONFIRMED]
     else:
-        parts = [*_counted([r["claim"] for r in told], LEADS), CONFIRMED]
+        parts = [*_counted([r["claim"] for r in shown], LEADS), CONFIRMED]
         parts.append("The figures are of rows it was not found on.")
     parts.append(INDEPENDENT)
     if usual is not None:
@@ -195,6 +111,11 @@ def _figures(region: dict[str, Any]) -> str:
     lift = "" if undefined(region["lift"]) else f", {region['lift']:.1f} times the usual rate"
     again = f": {region['outcome']}" if region["outcome"] else ""
     return f"{words}{lift}; {region['expected']:.1f} expected from their confidence{again}"
+
+
+def _alternative(region: dict[str, Any]) -> str:
+    low, high = share(region["low"]), share(region["high"])
+    return f"{share(region['rate'])} wrong, 95 % interval {low} to {high}"
 
 
 def _region_grid(caption: str, rows: list[dict[str, Any]]) -> Grid:
@@ -247,4 +168,5 @@ def conflict_figure(conflict: dict[str, Any]) -> Figure:
         },
     )
     title = "Discrepancy map: weak evidence meets unstable scores"
-    return Figure("conflict", title, words, conflict_chart(shown, best, words), grid)
+    chart = svg(conflict_chart(slices, best, pair), "conflict", words)
+    return Figure("conflict", title, words, chart, grid)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from falcon_discover.report.format import amount, count, interval, share, text
 from falcon_discover.report.page import Grid, Section, Summary, column
+from falcon_discover.runtime.format import amount, count, interval, share, text
 from falcon_discover.runtime.words import percent, rate
 
 TITLE = "Which way it errs"

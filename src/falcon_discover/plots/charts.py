@@ -1,0 +1,292 @@
+"""The charts of a report, each described from the lines of the frames in `evaluation/curves`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from falcon_discover.exceptions import InputError
+from falcon_discover.plots.chart import Area, Axis, Chart, Line, Text, box, round_values
+from falcon_discover.plots.style import RANKERS, ranker_name
+from falcon_discover.runtime.format import amount, count, number, share, undefined
+from falcon_discover.runtime.words import percent, rate
+from falcon_discover.signals.catalogue import CONFLICT_WORDS
+
+Records = list[dict[str, Any]]
+Layers = list[Line | Area | Text]
+
+MARK_EVERY = 6
+# Where bars stand on a logarithmic scale, so that a single row shows.
+FOOT = 0.7
+CONFIDENCE_TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+MEASURES = {
+    "nll": "log loss",
+    "brier": "Brier score",
+    "ece": "ECE",
+    "errors_at_coverage": "errors at equal coverage",
+}
+METHOD_STYLES = ("fill2", "fill1", "fill0 hatched")
+
+
+def capture_chart(capture: Records, band: Records, budget: float | None = None) -> Chart:
+    """Return what each ranker finds by budget, over the band of random review.
+
+    Parameters
+    ----------
+    capture : its first ranker is the one in question, shown with its interval
+    budget : one to mark
+    """
+    layers = [*_budget_rule(budget, 1.0), _band(band, "muted", "random review, 95 %")]
+    names = list(dict.fromkeys(c["ranker"] for c in capture))
+    for name in reversed(names):
+        known = [c for c in capture if c["ranker"] == name and not undefined(c["capture"])]
+        marked = {
+            i: f"{ranker_name(name)}: top {percent(c['budget'])} finds {count(c['captured'])}"
+            for i, c in enumerate(known, start=1)
+            if i % MARK_EVERY == 3
+        }
+        points = [(0.0, 0.0), *((c["budget"], c["capture"]) for c in known)]
+        if name == names[0]:
+            layers.append(_band(known, "faint"))
+        style = "c0" if name == names[0] else RANKERS.get(name, "c5")
+        layers.append(Line(points, style, ranker_name(name), marked))
+    return Chart(
+        "Confident errors found by review budget",
+        Axis("share of the rows reviewed", 0, 1, percent),
+        Axis("confident errors found", 0, 1, percent, (0, 0.25, 0.5, 0.75, 1)),
+        layers,
+    )
+
+
+def missed_chart(missed: Records, budget: float | None = None) -> Chart:
+    """Return the rate of confident errors among unread rows, and the upper band of all budgets."""
+    left = [m for m in missed if m["unreviewed"] > 0]
+    # With hardly a row left no bound means anything: the scale follows the first budgets.
+    top = 1.15 * max([m["band"] for m in left if m["budget"] <= 0.5], default=0.0) or 1e-9
+    shown = [m for m in left if m["band"] <= top]
+    layers = _budget_rule(budget, top)
+    for key, style, name in (
+        ("rate", "c1 plain", "observed"),
+        ("band", "c0 dashed", "95% upper band, any budget"),
+    ):
+        marked = {
+            i: f"top {percent(m['budget'])} read: {rate(m[key])} of the rest"
+            for i, m in enumerate(shown)
+            if i % MARK_EVERY == 0
+        }
+        layers.append(Line([(m["budget"], m[key]) for m in shown], style, name, marked))
+    return Chart(
+        "Confident errors left unread by review budget",
+        Axis("share of the rows reviewed", 0, 1, percent),
+        Axis("wrong among unread rows", 0, top, _rate),
+        layers,
+    )
+
+
+def reliability_chart(bins: Records) -> Chart:
+    """Return the share of right predictions against the confidence."""
+    foot = 0.1 * int(10 * min([0.5, *(b["low"] for b in bins)]) + 1e-9)
+    notes = {
+        i: f"{count(b['right'])} of {count(b['rows'])} right at {share(b['confidence'])}"
+        for i, b in enumerate(bins)
+    }
+    points = [(b["confidence"], b["accuracy"]) for b in bins]
+    return Chart(
+        "Reliability diagram",
+        Axis("mean confidence", 0.5, 1, percent, CONFIDENCE_TICKS),
+        Axis("share of right predictions", foot, 1, percent),
+        [
+            Line([(0.5, 0.5), (1, 1)], "rule", "as sure as right"),
+            *(Line([(b["confidence"], b[k]) for k in ("low", "high")], "whisker c1") for b in bins),
+            Line(points, "c1 plain", "the model, 95 % interval", notes),
+        ],
+    )
+
+
+def confidence_chart(bins: Records, tau: float) -> Chart:
+    """Return the rows by confidence, wrong ones apart, the eligible part marked."""
+    most = max(b["rows"] for b in bins)
+    top = next(10**k for k in range(1, 20) if 10**k >= most)
+    layers: Layers = [Area(box(tau, 1, FOOT, top), "eligible")]
+    for key, style, name in (
+        ("rows", "fill1", "all predictions"),
+        ("wrong", "fill0 hatched", "wrong ones"),
+    ):
+        for b in (b for b in bins if b.get(key)):
+            note = f"{share(b['from'])} to {share(b['to'])}: {count(b['rows'])} rows"
+            note += f", {count(b['wrong'])} wrong" if "wrong" in b else ""
+            layers.append(Area(box(b["from"], b["to"], FOOT, b[key]), style, name, note))
+    layers.append(Line([(tau, FOOT), (tau, top)], "rule strong"))
+    layers.append(Text((1, top), f"eligible: at least {percent(tau)}", "above left"))
+    powers = [10**k for k in range(len(str(top)))]
+    return Chart(
+        "Predictions by confidence",
+        Axis("confidence", 0.5, 1, percent, CONFIDENCE_TICKS),
+        Axis("rows (log scale)", FOOT, top, count, powers, log=True),
+        layers,
+    )
+
+
+def told(regions: Records) -> Records:
+    """Return what may be acted on: all confident predictions, and regions that are confirmed."""
+    return [r for r in regions if r["kind"] == "all" or r["confirmed"]]
+
+
+def region_chart(regions: Records, among: Records) -> Chart:
+    """Return the rate of confident errors in regions; the rule is that of all predictions.
+
+    Parameters
+    ----------
+    among : all regions that are drawn on the same scale
+    """
+    scale = max([r["high"] for r in among if not undefined(r["high"])] + [0.01])
+    usual = [r["rate"] for r in among if r["kind"] == "all" and not undefined(r["rate"])]
+    names = _list([r["name"] for r in regions])
+    layers: Layers = [Area(box(0, scale, names.high, names.low), "rail")]
+    for i, r in enumerate(regions):
+        if not undefined(r["rate"]):
+            style = "fill2" if r["kind"] == "all" else "fill0"
+            layers.append(Area(box(0, r["rate"], i + 0.12, i + 0.88), style))
+            layers.append(Line([(r["low"], i + 0.5), (r["high"], i + 0.5)], "whisker ink"))
+            words = f"{count(r['events'])}/{count(r['eligible'])}"
+            layers.append(Text((r["high"], i + 0.5), words, "right"))
+    layers += [Line([(v, 0), (v, len(regions))], "rule strong") for v in usual]
+    return Chart(
+        "Rate of confident errors",
+        Axis("wrong among confident predictions", 0, scale, _rate),
+        names,
+        layers,
+    )
+
+
+def conflict_chart(slices: Records, best: dict[str, Any] | None, pair: tuple[str, str]) -> Chart:
+    """Return the excess of confident errors over evidence and instability.
+
+    A cell is the slice with evidence at most, and instability at least, the values at its sides;
+    bold where it holds more errors than rows of the same confidence, framed if it is the best.
+
+    Parameters
+    ----------
+    pair : the signals of evidence and of instability
+    """
+    pairs = dict.fromkeys((s["evidence"], s["instability"]) for s in slices)
+    if not pairs:
+        raise InputError("there is no map to draw: too few predictions are confident.")
+    if pair not in pairs:
+        known = "; ".join(f"{first!r} with {second!r}" for first, second in pairs)
+        raise InputError(f"there is no map of {pair[0]!r} with {pair[1]!r}: choose {known}.")
+    shown = [s for s in slices if (s["evidence"], s["instability"]) == pair]
+    across = sorted({s["evidence_at_most"] for s in shown})
+    up = sorted({s["instability_at_least"] for s in shown})
+    reach = max(abs(s["gamma"]) for s in shown) or 1.0
+    layers: Layers = []
+    for s in shown:
+        x, y = across.index(s["evidence_at_most"]), up.index(s["instability_at_least"])
+        cell = box(x + 0.01, x + 0.99, y + 0.02, y + 0.98)
+        heat = "heat warm" if s["gamma"] >= 0 else "heat cool"
+        note = f"{count(s['events'])} of {count(s['rows'])} confident predictions wrong"
+        opacity = 0.08 + 0.6 * abs(s["gamma"]) / reach
+        sure = not undefined(s["excess_low"]) and s["excess_low"] > 0
+        large, small = f"{100 * s['gamma']:+.1f}", f"{s['events']}/{s['rows']}"
+        layers += [
+            Area(cell, heat, note=note, opacity=round(opacity, 2)),
+            Text((x + 0.5, y + 0.63), large, "over", "cell sure" if sure else "cell"),
+            Text((x + 0.5, y + 0.3), small, "over", "cell small"),
+        ]
+        if s == best:
+            layers.append(Line([*cell, cell[0]], "frame"))
+    evidence, instability = (CONFLICT_WORDS[name] for name in pair)
+    x_label = f"{evidence} at most (weak evidence to the left)"
+    return Chart(
+        "Excess of confident errors in percentage points",
+        Axis(x_label, 0, len(across), names=[f"{value:.2g}" for value in across]),
+        Axis(f"{instability} at least", 0, len(up), names=[f"{value:.2g}" for value in up]),
+        layers,
+    )
+
+
+def signal_chart(signals: Records) -> Chart:
+    """Return how well each signal alone tells confident errors apart."""
+    rows = [(s["meaning"], s["auroc"], s["low"], s["high"]) for s in signals]
+    return _intervals("Each signal alone", "eligible AUROC", rows, 0.5)
+
+
+def contribution_chart(families: Records) -> Chart:
+    """Return what the ranking loses without each family of signals."""
+    rows = [(f["family"], f["loss"], f["low"], f["high"]) for f in families]
+    return _intervals("Loss without each family", "loss in eligible AUROC", rows, 0.0)
+
+
+def calibration_chart(methods: Records, tau: float) -> Chart:
+    """Return each measure after recalibration as a share of what it was: below 1 is better.
+
+    Parameters
+    ----------
+    methods : what it was before first
+    """
+    before, width = methods[0], 0.8 / len(methods)
+    layers: Layers = []
+    for i, (method, style) in enumerate(zip(methods, METHOD_STYLES, strict=True)):
+        for k, (key, label) in enumerate(MEASURES.items()):
+            left, value = k + 0.1 + i * width, _short(method[key])
+            height = method[key] / before[key] if before[key] else 0.0
+            note = f"{method['method']}: {label} {value}"
+            bar = box(left, left + width, 0, height)
+            layers.append(Text((left + width / 2, height), value, "above", "tiny"))
+            layers.append(Area(bar, style, method["method"], note))
+    top = max([1.0, *(layer.point[1] for layer in layers if isinstance(layer, Text))])
+    layers.append(Line([(0, 1), (len(MEASURES), 1)], "rule strong"))
+    # A legend begins with what is drawn last.
+    layers.reverse()
+    label = f"equal coverage: as many as are at least {percent(tau)} sure before"
+    return Chart(
+        "Calibration before and after",
+        Axis(label, 0, len(MEASURES), names=list(MEASURES.values())),
+        Axis("relative to before", 0, 1.2 * top),
+        layers,
+    )
+
+
+def _budget_rule(budget: float | None, top: float) -> Layers:
+    if budget is None:
+        return []
+    return [Line([(budget, 0), (budget, top)], "rule", f"the review list, {percent(budget)}")]
+
+
+def _band(lines: Records, style: str, name: str = "") -> Area:
+    known = [line for line in lines if not undefined(line["low"])]
+    low, high = ([(line["budget"], line[key]) for line in known] for key in ("low", "high"))
+    return Area([(0.0, 0.0), *low, *high[::-1]], style, name)
+
+
+def _intervals(
+    title: str, label: str, rows: Sequence[tuple[str, float, float, float]], nothing: float
+) -> Chart:
+    """Return values with their intervals, one line each; the rule is where nothing is gained."""
+    known = [v for _, *values in rows for v in values if not undefined(v)] + [nothing]
+    margin = 0.04 * (max(known) - min(known)) or 0.01
+    low, high = min(known) - margin, max(known) + margin
+    layers: Layers = [Line([(nothing, 0), (nothing, len(rows))], "rule strong")]
+    for i, (_, value, least, most) in enumerate(rows):
+        if not undefined(least):
+            layers.append(Line([(least, i + 0.5), (most, i + 0.5)], "whisker c1"))
+        if not undefined(value):
+            layers.append(Line([(value, i + 0.5)], "c1 single", notes={0: number(value)}))
+    axis = Axis(label, low, high, at=round_values(low, high, wanted=4))
+    return Chart(title, axis, _list([name for name, *_ in rows]), layers)
+
+
+def _list(names: list[str]) -> Axis:
+    """Return an axis of names from the top down."""
+    return Axis("", max(len(names), 1), 0, names=names)
+
+
+def _rate(value: float) -> str:
+    return rate(value) if value else "0 %"
+
+
+def _short(value: float) -> str:
+    """Return a figure in few characters: `.274`, `.0085`, `12.5`, `1,204`."""
+    if value >= 1:
+        return amount(value)
+    return number(value, 3 if value >= 0.1 else 4).lstrip("0") or "0"

@@ -1,0 +1,93 @@
+"""How much review is enough."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from falcon_discover.evaluation.budget import ASSUMED
+from falcon_discover.plots.charts import capture_chart, missed_chart
+from falcon_discover.plots.style import ranker_name
+from falcon_discover.report.page import Figure, Grid, Section, Summary, column, lines, thinned
+from falcon_discover.report.svg import svg
+from falcon_discover.runtime.format import between, count, interval, number, share
+from falcon_discover.runtime.words import counted, percent, rate
+
+
+def budget_section(summary: Summary) -> Section:
+    """Return how much review is enough."""
+    title = "How much review is enough"
+    evaluation, curves = summary["evaluation"], summary["curves"]
+    if evaluation is None:
+        return Section("budget", title, "How much", ["The labels of these rows are not known."])
+    lead = lines((summary["guarantee"] or summary["missed"])["statement"])
+    if not summary["eligible"]["errors"]:
+        return Section("budget", title, "How much", lead, figures=[_missed(summary)])
+    budgets = sorted({line["budget"] for line in own_captures(summary)})
+    main = [c for c in evaluation["captures"] if c["tau"] == evaluation["tau"]]
+    names = list(dict.fromkeys(c["ranker"] for c in main))
+    words = "; ".join(
+        f"the top {percent(c['budget'])} by {ranker_name(evaluation['ranker'])} finds "
+        f"{counted(c['captured'])} of {count(c['events'])}"
+        for c in own_captures(summary)
+    )
+    words = f"{words[0].upper()}{words[1:]}. Random review finds a share equal to the budget."
+    known = {(c["ranker"], c["budget"]): c for c in main}
+    ranks = {r["ranker"]: r for r in evaluation["rankings"] if r["tau"] == evaluation["tau"]}
+    columns = {"ranker": [ranker_name(name) for name in names]}
+    for budget in budgets:
+        columns[f"top {percent(budget)}"] = [
+            f"{count(known[name, budget]['captured'])} "
+            f"({share(known[name, budget]['capture'])}; "
+            f"{interval(known[name, budget]['capture_low'], known[name, budget]['capture_high'])})"
+            for name in names
+        ]
+    columns["eligible AUROC"] = [
+        f"{number(ranks[n]['eligible_auroc'])} "
+        f"({between(ranks[n]['eligible_auroc_low'], ranks[n]['eligible_auroc_high'])})"
+        for n in names
+    ]
+    caption = (
+        "Confident errors found by ranker: number, share and its 95 % interval; AUROC among "
+        "confident predictions"
+    )
+    budget = summary["settings"]["budget"]
+    chart = svg(capture_chart(curves["capture"], curves["random_band"], budget), "capture", words)
+    figure = Figure("capture", "Found by review budget", words, chart, Grid.of(caption, columns))
+    return Section("budget", title, "How much", lead, figures=[figure, _missed(summary)])
+
+
+def _missed(summary: Summary) -> Figure:
+    curve, budget = summary["curves"]["missed"], summary["settings"]["budget"]
+    missed = summary["missed"]
+    words = (
+        f"Reading the top {percent(missed['budget'])} leaves {rate(missed['rate'])} wrong among "
+        "the rest. The upper band holds for all budgets at once with 95% confidence, in the long "
+        f"run and {ASSUMED}: a budget may be read off it. For one named beforehand the bound is "
+        "lower."
+    )
+    shown = thinned(curve)
+    grid = Grid.of(
+        "Confident errors among rows left unread, by review budget",
+        {
+            "reviewed": column(shown, share, "budget"),
+            "rows left": column(shown, count, "unreviewed"),
+            "confident errors left": column(shown, count, "missed"),
+            "rate": column(shown, lambda v: share(v, 3), "rate"),
+            "upper bound, this budget named beforehand": column(
+                shown, lambda v: share(v, 3), "upper"
+            ),
+            "upper band, any budget": column(shown, lambda v: share(v, 3), "band"),
+        },
+    )
+    chart = svg(missed_chart(curve, budget), "missed", words)
+    return Figure("missed", "Left unread by review budget", words, chart, grid)
+
+
+def own_captures(summary: Summary) -> list[dict[str, Any]]:
+    """Return what the ranker in question finds, by budget."""
+    evaluation = summary["evaluation"]
+    return [
+        line
+        for line in evaluation["captures"]
+        if line["ranker"] == evaluation["ranker"] and line["tau"] == evaluation["tau"]
+    ]
