@@ -27,6 +27,7 @@ from falcon_discover.calibration.calibrators import CALIBRATORS
 from falcon_discover.calibration.discrepancy import Discrepancy
 from falcon_discover.data.table import Table
 from falcon_discover.metrics import confidence, false_confidence
+from falcon_discover.rankers.evidence import OWN_SCALE, TASKS
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions import bins, confirm, rules, scan
 from falcon_discover.regions.halves import halves
@@ -43,7 +44,15 @@ def settings() -> dict[str, Any]:
         for name, value in vars(module).items()
         if name.isupper() and isinstance(value, int | float)
     }
-    return {**PAPER.to_dict(), **constants, "actions_version": 2}
+    # By the names that stored runs know them by.
+    task = TASKS["positive"]
+    learned = {
+        "discrepancy_own_scale": OWN_SCALE,
+        "discrepancy_ridge_c": task.ridge_c,
+        "discrepancy_trees_share": 0.5 * task.trees_weight,
+        "discrepancy_trees_half_errors": task.trees_half,
+    }
+    return {**PAPER.to_dict(), **constants, **learned, "actions_version": 2}
 
 
 def actor(states: Store) -> Executor:

@@ -82,7 +82,8 @@ def new_names(module: str) -> tuple[str, ...]:
 def moved_attribute(module: str, name: str) -> Any:
     """Return what was called `name` in a module that has moved."""
     now = RENAMED.get(name, name)
-    for new in new_names(module):
+    # Whoever walks the loaded modules asks for `__file__` and the like: an old name has none.
+    for new in () if name.startswith("__") else new_names(module):
         try:
             found = getattr(import_module(new), now)
         except (AttributeError, ModuleNotFoundError):
