@@ -35,6 +35,7 @@ def test_a_renamed_class_is_found_under_its_old_name_with_a_warning():
     old = importlib.import_module("falcon_discover.rankers.blend")
     with pytest.warns(DeprecationWarning, match=r"is now .*\.rankers\.evidence\.EvidenceModel;"):
         assert old.Blend is EvidenceModel
+    assert not hasattr(old, "__file__")
 
 
 def test_no_module_has_outgrown_its_room():

@@ -14,12 +14,20 @@ import pandas as pd
 import pytest
 
 from falcon_discover import PAPER, InputError, datasets
+from falcon_discover.bench import actions, plan, scoring, states
 from falcon_discover.bench.loading import Study
 from falcon_discover.bench.output import runs_frame
 from falcon_discover.bench.store import RunKey, Store, settings_hash
 
 KEY = RunKey("phoneme", 7, "logistic_regression")
 BACKBONES = ("logistic_regression", "xgboost")
+# What marks the runs that are stored now; another mark makes all of them useless.
+MARKS = {
+    plan: "d13d45cb0705",
+    states: "28d599602975",
+    scoring: "db9f6284855a",
+    actions: "a1192fcc864b",
+}
 
 # Dies by its own SIGKILL half way through writing a parquet file.
 KILLED_WHILE_WRITING = """
@@ -86,6 +94,11 @@ def undisturbed(folder, tmp_path_factory) -> dict[str, bytes]:
     assert "2 run(s) done now, 2 of 2" in run(store, folder)
     assert "0 run(s) done now, 2 of 2" in run(store, folder)
     return contents(store)
+
+
+@pytest.mark.parametrize("part", MARKS, ids=lambda part: part.__name__)
+def test_stored_runs_are_given_up_only_on_purpose(part):
+    assert settings_hash(part.settings()) == MARKS[part]
 
 
 @pytest.mark.parametrize("nth_write", [2, 5])

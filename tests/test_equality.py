@@ -20,7 +20,7 @@ from falcon_discover.cli import app
 PLAIN = {
     "str", "int", "float", "bool", "bytes", "None", "tuple", "list", "dict", "Mapping", "Kind",
     "Path", "Markup", "Factory", "Spread", "Slice", "Source", "Grid", "Bar", "Figure",
-    "Outcome",
+    "Outcome", "Axis", "Direction", "Side",
 }  # fmt: skip
 
 

@@ -6,7 +6,6 @@ judged on the test rows.
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from scipy.special import expit
 
 from falcon_discover import datasets
 from falcon_discover.bench.run import Executor, Stopwatch
-from falcon_discover.bench.scoring import Tables, constants, split_scorer
+from falcon_discover.bench.scoring import Tables, split_scorer
 from falcon_discover.bench.states import PARTS, load_state
 from falcon_discover.bench.store import RunKey, Store
 from falcon_discover.calibration import (
@@ -28,8 +27,7 @@ from falcon_discover.calibration.calibrators import CALIBRATORS
 from falcon_discover.calibration.discrepancy import Discrepancy
 from falcon_discover.data.table import Table
 from falcon_discover.metrics import confidence, false_confidence
-from falcon_discover.rankers import evidence
-from falcon_discover.rankers.evidence import TASKS
+from falcon_discover.rankers.evidence import OWN_SCALE, TASKS
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions import bins, confirm, rules, scan
 from falcon_discover.regions.halves import halves
@@ -40,13 +38,21 @@ KINDS: dict[confirm.Against, str] = {"confidence": "beyond", "all": "foreseen"}
 
 def settings() -> dict[str, Any]:
     """Return everything that decides the stored results."""
-    built_on = {
-        f"{module.__name__.rsplit('.', 1)[-1]}_{name}": value
-        for module in (bins, scan, confirm, rules, discrepancy, evidence)
-        for name, value in constants(module).items()
+    constants = {
+        f"{module.__name__.rsplit('.', 1)[-1]}_{name}".lower(): value
+        for module in (bins, scan, confirm, rules, discrepancy)
+        for name, value in vars(module).items()
+        if name.isupper() and isinstance(value, int | float)
     }
-    task = asdict(TASKS["positive"])
-    return {**PAPER.to_dict(), **built_on, "calibrator": task, "actions_version": 2}
+    # By the names that stored runs know them by.
+    task = TASKS["positive"]
+    learned = {
+        "discrepancy_own_scale": OWN_SCALE,
+        "discrepancy_ridge_c": task.ridge_c,
+        "discrepancy_trees_share": 0.5 * task.trees_weight,
+        "discrepancy_trees_half_errors": task.trees_half,
+    }
+    return {**PAPER.to_dict(), **constants, **learned, "actions_version": 2}
 
 
 def actor(states: Store) -> Executor:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,35 +14,42 @@ from falcon_discover.bench.states import PARTS, load_state, split_features
 from falcon_discover.bench.store import RunKey, Store
 from falcon_discover.metrics import gated_confidence
 from falcon_discover.metrics.intervals import auroc_difference
-from falcon_discover.rankers import evidence, risk
-from falcon_discover.rankers.evidence import TASKS
+from falcon_discover.rankers import evidence
 from falcon_discover.rankers.fixed import StabilityRanker
 from falcon_discover.rankers.gated import MIN_ERRORS, GatedRisk
+from falcon_discover.rankers.risk import FEW_EVENTS, GATE_PRIOR, SLOPE_PRIOR
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray
 from falcon_discover.settings import PAPER
+from falcon_discover.signals.state import NO_FOLD
 
 Tables = tuple[dict[str, pd.DataFrame], dict[str, Any]]
 
 
 def settings() -> dict[str, Any]:
     """Return everything that decides the stored scores."""
+    task = evidence.TASKS["error"]
     return {
         **PAPER.to_dict(),
-        "ranker": {**constants(evidence), **constants(risk), **asdict(TASKS["error"])},
+        # By the names that stored runs know them by.
+        "ranker": {
+            "no_fold": NO_FOLD,
+            "below_tau_weight": evidence.BELOW_TAU_WEIGHT,
+            "ridge_c": task.ridge_c,
+            "ridge_half_errors": task.ridge_half,
+            "doubt_scale": evidence.OWN_SCALE,
+            "trees_half_weight": task.trees_half,
+            "enough_rows": evidence.ENOUGH_ROWS,
+            "inner_folds": evidence.INNER_FOLDS,
+            "slope_prior": SLOPE_PRIOR,
+            "gate_prior": GATE_PRIOR,
+            "few_events": FEW_EVENTS,
+            "one_thread_cells": evidence.ONE_THREAD_CELLS,
+        },
         "min_errors": MIN_ERRORS,
         "grid_taus": list(plan.GRID_TAUS),
         "scores_version": 3,
-    }
-
-
-def constants(module: ModuleType) -> dict[str, float]:
-    """Return the numbers that a module is built on, by name."""
-    return {
-        name.lower(): value
-        for name, value in vars(module).items()
-        if name.isupper() and isinstance(value, int | float)
     }
 
 

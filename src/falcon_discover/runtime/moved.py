@@ -102,12 +102,14 @@ def deprecated(old: str, new: str, stacklevel: int = 3) -> None:
 
 def moved_attribute(module: str, name: str) -> Any:
     """Return what was called `name` in a module that has moved."""
-    for new in new_names(module):
+    now = RENAMED.get(name, name)
+    # Whoever walks the loaded modules asks for `__file__` and the like: an old name has none.
+    for new in () if name.startswith("__") else new_names(module):
         try:
-            found = getattr(import_module(new), RENAMED.get(name, name))
+            found = getattr(import_module(new), now)
         except (AttributeError, ModuleNotFoundError):
             continue
-        deprecated(f"{module}.{name}", f"{new}.{RENAMED.get(name, name)}", stacklevel=4)
+        deprecated(f"{module}.{name}", f"{new}.{now}", stacklevel=4)
         return found
     raise AttributeError(f"module {module!r} has no attribute {name!r}")
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+Direction = Literal["low", "high"]
+Side = Literal["evidence", "instability"]
+
 FAMILIES = {
     "confidence": "the model's own confidence and decision",
     "support": "how far the row lies from the reference rows",
@@ -29,7 +32,7 @@ class Axis:
     complement : the name of one minus the signal, where that is what is drawn
     """
 
-    kind: Literal["evidence", "instability"]
+    kind: Side
     words: str
     complement: str | None = None
 
@@ -57,7 +60,7 @@ class Signal:
 
     name: str
     family: str
-    suspicious: Literal["low", "high"] | None
+    suspicious: Direction | None
     unit: str
     sentence: str
     in_paper: bool = False
