@@ -11,6 +11,7 @@ import numpy.typing as npt
 from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 
+from falcon_discover.runtime.records import plain
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
 
@@ -107,11 +108,7 @@ class RiskCalibration:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, None for what is not defined, and the sentence."""
-        numbers = {
-            name: None if isinstance(value, float) and not math.isfinite(value) else value
-            for name, value in asdict(self).items()
-        }
-        return numbers | {"words": self.words()}
+        return {**plain(asdict(self)), "words": self.words()}
 
     def __repr__(self) -> str:
         return self.words()
