@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.special import expit
 
@@ -14,6 +13,7 @@ from falcon_discover.bench import plan
 from falcon_discover.bench.loading import Study
 from falcon_discover.bench.store import RunKey, Store
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
 
 PLAIN = ("temperature", "platt", "isotonic", "beta")
@@ -133,7 +133,7 @@ def _figures(test: pd.DataFrame, name: str) -> dict[str, float]:
     return _figures_of(test, test[name].to_numpy(dtype=np.float64))
 
 
-def _figures_of(test: pd.DataFrame, p: npt.NDArray[np.float64]) -> dict[str, float]:
+def _figures_of(test: pd.DataFrame, p: FloatArray) -> dict[str, float]:
     y, before = test["label"].to_numpy(), test["p"].to_numpy(dtype=np.float64)
     covered = int((metrics.confidence(before) >= PAPER.tau).sum())
     return {

@@ -17,7 +17,7 @@ from scipy.stats import t
 
 from falcon_discover.metrics import review_size
 from falcon_discover.metrics.intervals import placements
-from falcon_discover.runtime.types import FloatArray, IntArray
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
 
 # Resamples that are held at once.
@@ -29,11 +29,11 @@ class Split:
     """Test rows of one seed: which of the data set's rows they are, and two rankers' scores."""
 
     rows: npt.NDArray[np.int64]
-    events: npt.NDArray[np.bool_]
+    events: BoolArray
     score: FloatArray
     other: FloatArray
 
-    def take(self, kept: npt.NDArray[np.bool_]) -> Split:
+    def take(self, kept: BoolArray) -> Split:
         """Return some of the rows."""
         return Split(self.rows[kept], self.events[kept], self.score[kept], self.other[kept])
 
@@ -147,7 +147,7 @@ def _places(splits: Sequence[Split]) -> tuple[int, list[IntArray]]:
 
 def _captures(
     drawn: npt.NDArray[np.int64],
-    events: npt.NDArray[np.bool_],
+    events: BoolArray,
     score: FloatArray,
     budget: float,
 ) -> FloatArray:

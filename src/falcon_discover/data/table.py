@@ -18,7 +18,7 @@ import pandas as pd
 from sklearn.utils import check_array
 
 from falcon_discover.exceptions import InputError
-from falcon_discover.runtime.types import FloatArray, IntArray
+from falcon_discover.runtime.types import Float32Array, FloatArray, IntArray, UInt64Array
 
 Kind = Literal["numeric", "datetime", "categorical"]
 
@@ -72,11 +72,9 @@ class Table:
         frame = self.frame.iloc[rows].reset_index(drop=True)
         return Table(take_rows(self.native, rows), frame, self.kinds, self.index[rows])
 
-    def row_hashes(self) -> npt.NDArray[np.uint64]:
+    def row_hashes(self) -> UInt64Array:
         """Return one hash per row that depends on its values only, not on its place."""
-        hashes: npt.NDArray[np.uint64] = pd.util.hash_pandas_object(
-            self.frame, index=False
-        ).to_numpy()
+        hashes: UInt64Array = pd.util.hash_pandas_object(self.frame, index=False).to_numpy()
         return hashes
 
 
@@ -123,7 +121,7 @@ def take_rows(X: Any, rows: IntArray | slice) -> Any:
     return X[rows]
 
 
-def telling_columns(coordinates: npt.NDArray[np.float32]) -> IntArray:
+def telling_columns(coordinates: Float32Array) -> IntArray:
     """Return which columns vary; almost constant ones cost time and cannot be split on.
 
     Examples

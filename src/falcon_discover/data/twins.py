@@ -21,7 +21,7 @@ from falcon_discover.runtime.types import FloatArray, IntArray, UInt64Array
 MANY = 0.01
 
 
-def twin_sets(hashes: npt.NDArray[np.uint64], codes: npt.ArrayLike) -> IntArray:
+def twin_sets(hashes: UInt64Array, codes: npt.ArrayLike) -> IntArray:
     """Return the number of each row's set of twins.
 
     Parameters

@@ -16,6 +16,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from falcon_discover.data.table import Table
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import notices
+from falcon_discover.runtime.types import Float32Array, FloatArray
 
 # A column of identifiers must not turn into one coordinate per row.
 MAX_CATEGORIES = 256
@@ -90,7 +91,7 @@ class TransformedView(TransformerMixin, BaseEstimator):
 
     # What `encoder_.transform` gives, to the last bit; its checks of every text take several times
     # as long.
-    def _numbers(self, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
+    def _numbers(self, frame: pd.DataFrame) -> FloatArray:
         names = [name for name in self.kinds_ if name not in self.values_]
         values = np.empty((len(frame), len(names)))
         for position, name in enumerate(names):
@@ -103,7 +104,7 @@ class TransformedView(TransformerMixin, BaseEstimator):
             _check_range(values, frame, names)
         return values
 
-    def _categories(self, frame: pd.DataFrame) -> npt.NDArray[np.float32]:
+    def _categories(self, frame: pd.DataFrame) -> Float32Array:
         blocks = [np.empty((len(frame), 0), dtype=np.float32)]
         names = [name for name in self.kinds_ if name in self.values_]
         if names:
@@ -146,7 +147,7 @@ class TransformedView(TransformerMixin, BaseEstimator):
                 )
 
 
-def _check_range(values: npt.NDArray[np.float64], frame: pd.DataFrame, names: list[str]) -> None:
+def _check_range(values: FloatArray, frame: pd.DataFrame, names: list[str]) -> None:
     """Raise if a number is so far from those of the fit that single precision does not hold it."""
     far = np.abs(values) > FURTHEST
     if far.any():
@@ -159,9 +160,7 @@ def _check_range(values: npt.NDArray[np.float64], frame: pd.DataFrame, names: li
         )
 
 
-def _one_hot(
-    column: pd.Series, categories: Any, rare: Any, most_frequent: Any
-) -> npt.NDArray[np.float32]:
+def _one_hot(column: pd.Series, categories: Any, rare: Any, most_frequent: Any) -> Float32Array:
     """Return a coordinate per category, the rare ones in one; all 0 where it is unknown."""
     pooled = set() if rare is None else set(rare)
     places = {value: place for place, value in enumerate(c for c in categories if c not in pooled)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import platformdirs
@@ -100,7 +99,11 @@ def fetch(name: str) -> Path:
         ) from error
     table = X.assign(**{TARGET: (y.astype(str) == known.positive).astype("int8")})
     _check(known, X, table[TARGET])
-    return _write(table, cache_folder() / f"{name}.parquet")
+    path = cache_folder() / f"{name}.parquet"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as (file,):
+        table.to_parquet(file, compression="zstd", index=False)
+    return path
 
 
 def verify(name: str) -> str:
@@ -134,10 +137,3 @@ def _read(path: Path) -> tuple[pd.DataFrame, pd.Series]:
     except Exception as error:  # pyarrow raises many types for a damaged file
         raise InputError(f"{path} cannot be read as parquet: {error}") from error
     return table.drop(columns=TARGET), table[TARGET]
-
-
-def _write(table: Any, path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as (file,):
-        table.to_parquet(file, compression="zstd", index=False)
-    return path

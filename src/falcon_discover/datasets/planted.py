@@ -13,6 +13,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime.types import BoolArray, FloatArray
 
 Shape = Literal["box", "categorical", "missing", "none"]
 LEVELS = ("red", "green", "blue", "grey")
@@ -35,9 +36,9 @@ class Planted:
 
     X: pd.DataFrame
     y: npt.NDArray[np.int8]
-    proba: npt.NDArray[np.float64]
+    proba: FloatArray
     model: PlantedModel
-    region: npt.NDArray[np.bool_]
+    region: BoolArray
     rule: str
     columns: tuple[str, ...]
     error_density: float
@@ -57,7 +58,7 @@ class PlantedModel(ClassifierMixin, BaseEstimator):
         """Do nothing: the curve is given."""
         return self
 
-    def predict_proba(self, X: pd.DataFrame) -> npt.NDArray[np.float64]:
+    def predict_proba(self, X: pd.DataFrame) -> FloatArray:
         """Return two columns of probabilities."""
         p = expit(self.steepness * (X["signal_a"].to_numpy() + X["signal_b"].to_numpy()))
         return np.column_stack([1.0 - p, p])
@@ -126,7 +127,7 @@ def make_planted(
     return Planted(X, y, p, model, region, rule, columns, error_density)
 
 
-Region = tuple[npt.NDArray[np.bool_], str, tuple[str, ...]]
+Region = tuple[BoolArray, str, tuple[str, ...]]
 
 
 def _box(X: pd.DataFrame, mass: float, rng: np.random.Generator) -> Region:

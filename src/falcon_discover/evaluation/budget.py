@@ -21,13 +21,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover.data.twins import Content
 from falcon_discover.evaluation.bounds import Unread, fewest_rows
 from falcon_discover.exceptions import InputError, check_number
 from falcon_discover.metrics import review_size
+from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.runtime.words import percent, rate
 from falcon_discover.settings import PAPER
 
@@ -225,9 +225,9 @@ def _copies(twins: int) -> str:
 
 
 def review_budget(
-    events: npt.NDArray[np.bool_],
-    score: npt.NDArray[np.float64],
-    eligible: npt.NDArray[np.bool_],
+    events: BoolArray,
+    score: FloatArray,
+    eligible: BoolArray,
     *,
     max_residual_rate: float,
     confidence: float = PAPER.interval_level,
@@ -299,8 +299,8 @@ def review_budget(
 
 
 def missed_bound(
-    events: npt.NDArray[np.bool_],
-    score: npt.NDArray[np.float64],
+    events: BoolArray,
+    score: FloatArray,
     *,
     budget: float,
     confidence: float = PAPER.interval_level,

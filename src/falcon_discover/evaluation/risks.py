@@ -12,6 +12,7 @@ from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 
 from falcon_discover.metrics.odds import clipped_logit
+from falcon_discover.runtime.records import plain
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
 
@@ -108,11 +109,7 @@ class RiskCalibration:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, None for what is not defined, and the sentence."""
-        numbers = {
-            name: None if isinstance(value, float) and not math.isfinite(value) else value
-            for name, value in asdict(self).items()
-        }
-        return numbers | {"words": self.words()}
+        return {**plain(asdict(self)), "words": self.words()}
 
     def __repr__(self) -> str:
         return self.words()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -28,31 +26,27 @@ def scores_of(score: npt.ArrayLike) -> FloatArray:
     return values
 
 
-def zero_one(values: npt.ArrayLike, name: str) -> BoolArray:
-    """Return zeros and ones as truth values."""
-    array = np.asarray(values)
-    if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
-        raise InputError(f"{name} must hold 0/1 or booleans only.")
-    return array.astype(np.bool_)
-
-
-def same_length(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> None:
-    """Raise if two arrays are not of the same rows."""
-    if len(a) != len(b):
-        raise InputError(f"the arrays have {len(a)} and {len(b)} rows: they must match.")
-
-
 def events_with_scores(
     events: npt.ArrayLike, score: npt.ArrayLike, name: str = "fc"
 ) -> tuple[BoolArray, FloatArray]:
     """Return which rows are events, and the scores of the same rows."""
-    marks, scores = zero_one(events, name), scores_of(score)
-    same_length(marks, scores)
-    return marks, scores
+    return _same_rows(_zero_one(events, name), scores_of(score))
 
 
 def labels_with_probabilities(y: npt.ArrayLike, p: npt.ArrayLike) -> tuple[BoolArray, FloatArray]:
     """Return the labels as truth values, and the probabilities of the same rows."""
-    scores, labels = probabilities(p), zero_one(y, "y")
-    same_length(labels, scores)
-    return labels, scores
+    scores = probabilities(p)
+    return _same_rows(_zero_one(y, "y"), scores)
+
+
+def _same_rows(marks: BoolArray, scores: FloatArray) -> tuple[BoolArray, FloatArray]:
+    if len(marks) != len(scores):
+        raise InputError(f"the arrays have {len(marks)} and {len(scores)} rows: they must match.")
+    return marks, scores
+
+
+def _zero_one(values: npt.ArrayLike, name: str) -> BoolArray:
+    array = np.asarray(values)
+    if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
+        raise InputError(f"{name} must hold 0/1 or booleans only.")
+    return array.astype(np.bool_)

@@ -11,7 +11,7 @@ from scipy.special import betaincinv, expit, logit
 from scipy.stats import norm, rankdata
 from scipy.stats import t as student
 
-from falcon_discover.runtime.types import FloatArray
+from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
 
 Interval = tuple[float, float]
@@ -203,7 +203,7 @@ def _rank_correlation(score: FloatArray, other: FloatArray) -> float:
     return float(np.cov(first, second, ddof=0)[0, 1] / spread) if spread > 0 else 0.0
 
 
-def placements(event: npt.NDArray[np.bool_], scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+def placements(event: BoolArray, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the share of the other class that each event and each other row beats, ties half."""
     own, other = scores[event], scores[~event]
     return _share_below(other, own), 1.0 - _share_below(own, other)

@@ -15,7 +15,7 @@ from falcon_discover.metrics.checked import events_with_scores, scores_of
 from falcon_discover.metrics.decisions import confidence, false_confidence, surprise
 from falcon_discover.metrics.intervals import share_interval
 from falcon_discover.metrics.ordering import Found, Ranking
-from falcon_discover.runtime.types import UInt64Array
+from falcon_discover.runtime.types import IntArray, UInt64Array
 from falcon_discover.settings import PAPER
 
 # Thresholds of the severe events by which a ranking made for a lower one is also judged.
@@ -48,7 +48,7 @@ def review_size(n: int, budget: float) -> int:
     return min(n, math.ceil(round(budget * n, 9)))
 
 
-def review_order(score: npt.ArrayLike, ties: UInt64Array | None = None) -> npt.NDArray[np.intp]:
+def review_order(score: npt.ArrayLike, ties: UInt64Array | None = None) -> IntArray:
     """Return row positions by descending score.
 
     Parameters

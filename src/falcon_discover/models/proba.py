@@ -13,7 +13,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from joblib import effective_n_jobs
 from sklearn.base import is_classifier, is_regressor
 from sklearn.ensemble import (
@@ -25,6 +24,7 @@ from sklearn.ensemble import (
 from falcon_discover.data.table import take_rows
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime.threads import one_openmp_thread, openmp_threads
+from falcon_discover.runtime.types import FloatArray
 
 FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
 # Rows of a block: fewer cost more calls, more fall out of the cache.
@@ -33,7 +33,7 @@ BLOCK_ROWS = 4096
 SUM_TOLERANCE = 1e-3
 ROUNDING = 1e-6
 
-Proba = Callable[[Any], npt.NDArray[np.float64]]
+Proba = Callable[[Any], FloatArray]
 
 
 def proba(model: Any, rows: Any) -> Any:
@@ -57,7 +57,7 @@ def proba(model: Any, rows: Any) -> Any:
     return model.predict_proba(rows)
 
 
-def if_percent(p: npt.NDArray[np.float64]) -> str:
+def if_percent(p: FloatArray) -> str:
     """Return what to do with scores that look like percentages; nothing for others."""
     known = p[np.isfinite(p)]
     looks = len(known) > 0 and known.min() >= 0 and 2 < known.max() <= 100
@@ -71,7 +71,7 @@ def positive_class(
     column: int = 1,
     source: str = "proba",
     name: Callable[[int], Any] = int,
-) -> npt.NDArray[np.float64]:
+) -> FloatArray:
     """Return positive-class scores in an array of their own; raise if they are no probabilities.
 
     Parameters
@@ -118,7 +118,7 @@ def positive_class(
     return np.clip(p, 0.0, 1.0, out=p)
 
 
-def _real_numbers(found: Any, source: str) -> npt.NDArray[np.float64]:
+def _real_numbers(found: Any, source: str) -> FloatArray:
     if np.ma.is_masked(found):
         raise InputError(f"{source} holds masked values: give a probability for each row.")
     try:
@@ -191,7 +191,7 @@ def _is_booster(model: Any) -> bool:
     return type(model).__name__ == "Booster" and library in ("xgboost", "lightgbm")
 
 
-def _in_blocks(predict: Proba, rows: Any, threads: int) -> npt.NDArray[np.float64]:
+def _in_blocks(predict: Proba, rows: Any, threads: int) -> FloatArray:
     n_rows = rows.shape[0]
     # At least one block per thread, and all of about the same size.
     n_blocks = max(min(threads, -(-n_rows // (BLOCK_ROWS // 4))), -(-n_rows // BLOCK_ROWS))
@@ -206,7 +206,7 @@ def _in_blocks(predict: Proba, rows: Any, threads: int) -> npt.NDArray[np.float6
 
 
 def _on_one_thread(predict: Proba) -> Proba:
-    def alone(rows: Any) -> npt.NDArray[np.float64]:
+    def alone(rows: Any) -> FloatArray:
         with one_openmp_thread():
             return predict(rows)
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from falcon_discover.rankers.learned import standardised_logit
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
 
 
-def failure_scores(
-    signals: npt.NDArray[np.float64], wrong: BoolArray, new: npt.NDArray[np.float64]
-) -> FloatArray:
+def failure_scores(signals: FloatArray, wrong: BoolArray, new: FloatArray) -> FloatArray:
     """Return the probability of being wrong, learned from rows with known outcome.
 
     Standardised signals, L2 logistic regression with C = 1, weight 2 on errors.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from falcon_discover.runtime.types import BoolArray, FloatArray
+from falcon_discover.runtime.types import BoolArray, Float32Array, FloatArray
 from falcon_discover.signals.neighbours.index import NeighbourIndex
 
 # Keeps the ratio finite where a row has a twin in the predicted class.
@@ -29,19 +29,19 @@ class TrustScore:
 
     def __init__(
         self,
-        reference: npt.NDArray[np.float32],
+        reference: Float32Array,
         labels: npt.NDArray[np.integer],
         n_jobs: int | None = None,
     ) -> None:
         self._classes = [NeighbourIndex(reference[labels == c], n_jobs) for c in (0, 1)]
 
-    def class_distances(self, rows: npt.NDArray[np.float32]) -> FloatArray:
+    def class_distances(self, rows: Float32Array) -> FloatArray:
         """Return the distances to the nearest row of class 0 and of class 1."""
         return np.column_stack(
             [index.query(rows, 1).distances[:, 0] for index in self._classes]
         ).astype(np.float64)
 
-    def score(self, rows: npt.NDArray[np.float32], decision: BoolArray) -> FloatArray:
+    def score(self, rows: Float32Array, decision: BoolArray) -> FloatArray:
         """Return the trust in predicting the positive class where `decision` says so."""
         return trust_ratio(self.class_distances(rows), decision)
 

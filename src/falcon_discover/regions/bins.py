@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover.data.table import Kind
@@ -17,7 +16,7 @@ from falcon_discover.regions.conditions import (
     simple_number,
     simple_time,
 )
-from falcon_discover.runtime.types import FloatArray, IntArray
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 
 # Cells of a number: few where all pairs of columns are tried, many where one rule is refined.
 COARSE_CELLS = 16
@@ -26,7 +25,7 @@ FINE_CELLS = 128
 MAX_LEVELS = 60
 MAX_NAMED = 6
 
-CellMask = npt.NDArray[np.bool_]
+CellMask = BoolArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover.data.twins import twin_sets
 from falcon_discover.metrics.ordering import STEP, scramble
-from falcon_discover.runtime.types import BoolArray, IntArray
+from falcon_discover.runtime.types import BoolArray, IntArray, UInt64Array
 
-HashArray = npt.NDArray[np.uint64]
+HashArray = UInt64Array
 
 
 def twins_of(frame: pd.DataFrame, events: BoolArray, eligible: BoolArray) -> IntArray:

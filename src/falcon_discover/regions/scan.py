@@ -15,7 +15,6 @@ from functools import cache
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.special import gammaln
 
@@ -264,7 +263,7 @@ class Family:
     """The conditions tried on a column over coarse cells."""
 
     codes: IntArray
-    masks: npt.NDArray[np.bool_]
+    masks: BoolArray
     costs: FloatArray
 
 
@@ -305,7 +304,7 @@ def _ranges(cells: int) -> tuple[IntArray, IntArray, FloatArray]:
     return first, last, COLUMN_COST + BOUND_COST * bounds
 
 
-def _intervals(ordered: int, cells: int) -> npt.NDArray[np.bool_]:
+def _intervals(ordered: int, cells: int) -> BoolArray:
     first, last = np.triu_indices(ordered)
     at = np.arange(cells)
     masks = (at >= first[:, None]) & (at <= last[:, None])
@@ -314,7 +313,7 @@ def _intervals(ordered: int, cells: int) -> npt.NDArray[np.bool_]:
     return masks[~masks.all(axis=1)] if ordered > 1 else masks
 
 
-def _category_choices(column: Column, counts: Counts) -> npt.NDArray[np.bool_]:
+def _category_choices(column: Column, counts: Counts) -> BoolArray:
     """Return each category alone, and the worst 1, 2, 3 ... of them: the best set is among these.
 
     Sets that would need more than a few names are left out.
@@ -335,7 +334,7 @@ def _category_choices(column: Column, counts: Counts) -> npt.NDArray[np.bool_]:
     return masks[(named >= 1) & (named <= MAX_NAMED)]
 
 
-def _costs(column: Column, masks: npt.NDArray[np.bool_]) -> FloatArray:
+def _costs(column: Column, masks: BoolArray) -> FloatArray:
     if column.edges is None:
         n, k = masks.shape[1], masks.sum(axis=1)
         ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)

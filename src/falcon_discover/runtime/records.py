@@ -31,7 +31,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
     value = scalar(value)
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

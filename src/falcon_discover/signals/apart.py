@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
+from falcon_discover.runtime.types import BoolArray, Float32Array, FloatArray, IntArray
 from falcon_discover.signals.extended import opinion_signals, trust_signals
 from falcon_discover.signals.neighbours.index import LabelledIndex, Neighbours
 
@@ -35,7 +34,7 @@ class Apart:
     """
 
     names: tuple[str, ...]
-    numbers: npt.NDArray[np.float32]
+    numbers: Float32Array
 
     def take(self, rows: IntArray | BoolArray) -> Apart:
         """Return the given rows."""
@@ -103,7 +102,7 @@ class Surroundings:
     """
 
     index: LabelledIndex
-    rows: npt.NDArray[np.float32]
+    rows: Float32Array
     lists: list[Neighbours | None]
     searched: int
     k: int
@@ -113,7 +112,7 @@ class Surroundings:
     def of(
         cls,
         index: LabelledIndex,
-        rows: npt.NDArray[np.float32],
+        rows: Float32Array,
         k: int,
         n_neighbors: int,
         folds: int,
@@ -151,7 +150,7 @@ class Surroundings:
             **trust_signals(decision, near),
         }
 
-    def _distances(self, label: int, found: Neighbours, used: BoolArray) -> npt.NDArray[np.float32]:
+    def _distances(self, label: int, found: Neighbours, used: BoolArray) -> Float32Array:
         there = used[found.rows]
         far = np.sort(np.where(there, found.distances, np.float32(np.inf)), axis=1)[:, : self.k]
         if found.rows.shape[1] == self.searched:

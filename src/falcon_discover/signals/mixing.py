@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from falcon_discover.data.table import Kind, Table, kinds_of, take_rows
 from falcon_discover.metrics.ordering import scramble
-from falcon_discover.runtime.types import FloatArray, IntArray, UInt64Array
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray, UInt64Array
 
 # Mixes written at once: the block stays in the processor's cache until it is complete.
 BLOCK_CELLS = 32_768
@@ -165,7 +165,7 @@ class _Switch:
         self._pairs = scramble(scramble(rows + np.uint64(seed)) ^ neighbours)
         self._repeat = len(lambdas)
 
-    def draw(self, column: int) -> npt.NDArray[np.bool_]:
+    def draw(self, column: int) -> BoolArray:
         """Return, for each mix, whether this column takes the neighbour's value.
 
         The uniform number belongs to (row, neighbour, column): a larger lambda moves

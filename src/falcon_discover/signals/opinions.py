@@ -17,7 +17,7 @@ from falcon_discover.models.crossfit import Folds
 from falcon_discover.models.fitting import fit_candidate
 from falcon_discover.models.library import OPINIONS
 from falcon_discover.runtime import progress
-from falcon_discover.runtime.types import FloatArray, IntArray
+from falcon_discover.runtime.types import Float32Array, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Opinions:
     @classmethod
     def fit(
         cls,
-        coordinates: npt.NDArray[np.float32],
+        coordinates: Float32Array,
         labels: npt.NDArray[np.integer],
         *,
         seed: int,
@@ -58,7 +58,7 @@ class Opinions:
             )
         return cls(models, columns)
 
-    def predict(self, coordinates: npt.NDArray[np.float32]) -> FloatArray:
+    def predict(self, coordinates: Float32Array) -> FloatArray:
         """Return positive-class scores, one column per model."""
         rows = coordinates[:, self.columns]
         said = [

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from falcon_discover.data.table import Kind, Table, kinds_of
 from falcon_discover.data.view import TransformedView
 from falcon_discover.models.adapter import Probe
-from falcon_discover.runtime.types import FloatArray, UInt64Array
+from falcon_discover.runtime.types import Float32Array, FloatArray, UInt64Array
 from falcon_discover.signals.neighbours.index import LabelledIndex
 from falcon_discover.signals.opinions import Opinions
 from falcon_discover.signals.support import Support
@@ -38,7 +38,7 @@ class Reference:
     opinions: Opinions | None = None
 
     @property
-    def coordinates(self) -> npt.NDArray[np.float32]:
+    def coordinates(self) -> Float32Array:
         """The reference rows in our own transformed view."""
         return self.index.reference
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from sklearn import get_config
 
 from falcon_discover.runtime.threads import one_blas_thread, thread_count
-from falcon_discover.runtime.types import BoolArray, Float32Array, IntArray
+from falcon_discover.runtime.types import BoolArray, Float32Array, FloatArray, IntArray
 from falcon_discover.signals.neighbours.backends import Search, searches
 
 # Extra candidates fetched per query, so that most ties at rank k are settled without a full scan.
@@ -274,7 +274,7 @@ def _ordered(positions: IntArray, distances: Float32Array) -> tuple[IntArray, Fl
     return positions, distances
 
 
-def _widened(distances: Float32Array) -> npt.NDArray[np.float64]:
+def _widened(distances: Float32Array) -> FloatArray:
     """Return squares of distances, or more: below are all that round to such a distance."""
     return distances.astype(np.float64) ** 2 * (1 + 1e-6)
 
