@@ -38,6 +38,12 @@ def test_a_renamed_class_is_found_under_its_old_name_with_a_warning():
     assert not hasattr(old, "__file__")
 
 
+def test_the_tests_are_in_the_rooms_of_what_they_test():
+    folders = {path.name for path in Path(__file__).parent.iterdir() if path.is_dir()}
+    rooms = {path.name for path in ROOT.iterdir() if path.is_dir()}
+    assert folders - {"__pycache__", "data", "support"} <= rooms
+
+
 def test_no_module_has_outgrown_its_room():
     long = {
         path.name: lines

@@ -1,0 +1,164 @@
+"""One description of a chart, two ways of drawing it: the same words, marks and looks."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from importlib.resources import files
+
+import pytest
+
+from falcon_discover import InputError
+from falcon_discover.evaluation.curves import Curves
+from falcon_discover.evaluation.results import records
+from falcon_discover.plots import charts, draw
+from falcon_discover.plots.chart import Area, Axis, Chart, Line, Text, box
+from falcon_discover.plots.style import FILLS, STROKES
+from falcon_discover.report.svg import CHARACTER, WIDTH, strip, svg
+from support.findings import made_up
+
+CSS = files("falcon_discover.report").joinpath("templates", "style.css").read_text()
+FAMILIES = [
+    {"family": "support", "loss": 0.02, "low": -0.01, "high": 0.05},
+    {"family": "two, of which one has a name that takes two lines", "loss": 0.01,
+     "low": None, "high": None},
+]  # fmt: skip
+REGIONS = [
+    {"kind": "all", "name": "all", "rate": 0.02, "low": 0.01, "high": 0.03, "events": 20,
+     "eligible": 1000, "confirmed": False},
+    {"kind": "rule", "name": "cost > $5 and fee > $2", "rate": 0.2, "low": 0.1, "high": 0.3,
+     "events": 10, "eligible": 50, "confirmed": True},
+]  # fmt: skip
+METHODS = [
+    {"method": name, "nll": 0.3, "brier": 0.1, "ece": ece, "errors_at_coverage": 12.5}
+    for name, ece in (("before", 0.02), ("platt", 0.01), ("discrepancy", 0.03))
+]
+
+
+@pytest.fixture(scope="module")
+def drawn() -> dict[str, Chart]:
+    found = made_up(1_500)
+    curves, conflict = Curves(found), found.conflict()
+    slices = records(conflict.frame())
+    return {
+        "capture": charts.capture_chart(
+            records(curves.capture()), records(curves.random_band()), 0.2
+        ),
+        "missed": charts.missed_chart(records(curves.missed()), 0.2),
+        "reliability": charts.reliability_chart(records(curves.reliability())),
+        "confidence": charts.confidence_chart(records(curves.confidence()), found.tau),
+        "regions": charts.region_chart(REGIONS, REGIONS),
+        "conflict": charts.conflict_chart(slices, slices[3], ("support", "mean_drift")),
+        "signals": charts.signal_chart(records(curves.signals())),
+        "contributions": charts.contribution_chart(FAMILIES),
+        "calibration": charts.calibration_chart(METHODS, 0.9),
+    }
+
+
+NAMES = (
+    "capture", "missed", "reliability", "confidence", "regions", "conflict", "signals",
+    "contributions", "calibration",
+)  # fmt: skip
+
+
+def words_of(chart: Chart) -> list[str]:
+    """Every word of a chart, in the order of no drawing."""
+    texts = [layer.words for layer in chart.layers if isinstance(layer, Text)]
+    ticks = [words for axis in (chart.x, chart.y) for _, words in axis.ticks]
+    return sorted(" ".join([chart.x.label, chart.y.label, *chart.legend, *texts, *ticks]).split())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_drawings_show_the_same_words(drawn, name):
+    pytest.importorskip("matplotlib")
+    chart = drawn[name]
+    shown = re.findall(r"<text[^>]*>([^<]*)</text>", svg(chart, name, "words"))
+    assert sorted(unescape(" ".join(shown)).split()) == words_of(chart)
+    axes = draw(chart)
+    axes.figure.canvas.draw()
+    labels = [label for axis in (axes.xaxis, axes.yaxis) for label in axis.get_ticklabels()]
+    legend = axes.get_legend().get_texts() if chart.legend else []
+    texts = [axes.xaxis.label, axes.yaxis.label, *labels, *legend, *axes.texts]
+    plain = " ".join(text.get_text() for text in texts).replace(r"\$", "$")
+    assert sorted(plain.split()) == words_of(chart)
+    assert axes.get_title(loc="left") == chart.title
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_note_of_a_chart_shows_when_pointed_at(drawn, name):
+    chart = drawn[name]
+    notes = [layer.note for layer in chart.layers if isinstance(layer, Area) and layer.note]
+    for layer in chart.layers:
+        notes += layer.notes.values() if isinstance(layer, Line) else ()
+    shown = re.findall(r"<title>([^<]*)</title>", svg(chart, name, "words"))
+    assert {unescape(note) for note in shown} == set(notes)
+    assert notes or name == "regions"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_drawn_outside_and_no_legend_entry_covers_another(drawn, name):
+    chart = drawn[name]
+    page = svg(chart, name, "words")
+    _, _, width, height = map(float, re.search(r'viewBox="([^"]*)"', page).group(1).split())
+    for x, y in re.findall(r"[ML](-?[\d.]+) (-?[\d.]+)", page):
+        assert 0 <= float(x) <= width
+        assert 0 <= float(y) <= height
+    entries = {
+        unescape(words): (float(x), float(y))
+        for x, y, words in re.findall(
+            r'x="([\d.]+)" y="([\d.]+)" text-anchor="start">([^<]*)', page
+        )
+        if unescape(words) in chart.legend
+    }
+    assert set(entries) == set(chart.legend)
+    for words, (x, y) in entries.items():
+        right = [other for other, line in entries.values() if line == y and other > x]
+        assert x + CHARACTER * len(words) <= min([WIDTH + 32.0, *right]) - 32
+
+
+def test_the_style_sheet_has_the_colours_that_matplotlib_draws_with():
+    light = dict(re.findall(r"--(\w+): (#\w+);", CSS[: CSS.index('[data-theme="dark"]')]))
+    for style, stroke in STROKES.items():
+        if number := re.search(r"\bc\d", style):
+            assert light[number.group()] == stroke.colour, style
+    assert light["bar1"] == FILLS["fill1"].colour
+    assert light["bar2"] == FILLS["fill2"].colour == FILLS["muted"].colour
+    assert light["c0"] == FILLS["fill0"].colour == FILLS["faint"].colour
+    assert light["soft"] == FILLS["rail"].colour
+
+
+def test_every_style_has_a_rule_of_the_style_sheet():
+    for style in (*STROKES, *FILLS):
+        assert f".chart .{style.split()[0]}" in CSS, style
+
+
+def test_a_value_beyond_a_logarithmic_axis_lies_at_its_end():
+    axis = Axis("rows", 0.7, 100, at=(1, 10, 100), log=True)
+    chart = Chart("t", Axis("x", 0, 1), axis, [Area(box(0, 1, 0, 100), "fill1")])
+    page = svg(chart, "t", "words")
+    (outline,) = re.findall(r'class="fill1" d="([^"]*)"', page)
+    foot = re.search(r'class="axis" d="M[\d.]+ ([\d.]+)', page).group(1)
+    assert {y for _, y in re.findall(r"([\d.]+) ([\d.]+)", outline)} == {foot, "12.0"}
+
+
+def test_names_of_a_list_come_from_the_top_down_whatever_their_length():
+    page = svg(charts.contribution_chart(FAMILIES), "t", "words")
+    marks = re.findall(r'class="mark[^"]*" d="M[\d.]+ ([\d.]+)', page)
+    # One line of 14 with 6 to spare under a top of 12, then one of two lines.
+    assert marks == ["22.0", "49.0"]
+
+
+def test_the_strip_of_a_region_has_no_words_of_its_own():
+    page = strip(charts.region_chart(REGIONS[1:], REGIONS), "t", "a fifth is wrong")
+    assert "<text" not in page
+    assert "a fifth is wrong</desc>" in page
+    # The interval reaches the highest end, which is where the scale ends: WIDTH - 2.
+    assert re.search(r'class="whisker ink" d="M[\d.]+ 12.0L458.0 12.0', page)
+
+
+def test_a_map_of_signals_that_are_not_there_is_refused_with_those_that_are():
+    with pytest.raises(InputError, match="too few predictions are confident"):
+        charts.conflict_chart([], None, ("support", "mean_drift"))
+    slices = records(made_up(1_500).conflict().frame())
+    with pytest.raises(InputError, match="choose 'support' with 'mean_drift'"):
+        charts.conflict_chart(slices, None, ("support", "support"))

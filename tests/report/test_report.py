@@ -1,0 +1,423 @@
+from __future__ import annotations
+
+import json
+import re
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from falcon_discover import FalconDiscover, InputError, datasets, discover
+from falcon_discover.cli import app
+from falcon_discover.data.table import Table
+from falcon_discover.report import About, Report, html, markdown
+from falcon_discover.report.feedback import feedback
+from falcon_discover.report.render import sections
+from falcon_discover.report.rows import MAX_ROWS
+from falcon_discover.runtime.format import count, interval, share
+from support.findings import (
+    FORMULA,
+    HOSTILE_LABEL,
+    HOSTILE_NAME,
+    LONG,
+    RIGHT_TO_LEFT,
+    changed,
+    made_up,
+)
+
+SCHEMA = Path(__file__).parents[2] / "docs" / "report-schema.md"
+ORDER = [
+    "What to review first",
+    "Where errors gather",
+    "Which way it errs",
+    "How much review is enough",
+    "Is the model calibrated at all",
+    "What each signal earns",
+    "Calibration before and after",
+    "Data, settings, versions",
+    "What this does not say",
+]
+
+
+class Page(HTMLParser):
+    """What a page holds, as a browser would read it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.tables: dict[str, list[list[str]]] = {}
+        self.texts: list[str] = []
+        self._caption: str | None = None
+        self._open: list[str] = []
+        self._rows: list[list[str]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self._open.append(tag)
+        if tag == "table":
+            self._rows, self._caption = [], ""
+        if tag == "tr":
+            self._rows.append([])
+        if tag in ("td", "th") and self._rows:
+            self._rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        if tag == "table":
+            self.tables[self._caption or ""] = self._rows
+        while self._open and self._open.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        self.texts.append(data)
+        if "caption" in self._open:
+            self._caption = (self._caption or "") + data
+        elif self._rows and self._rows[-1] and {"td", "th"} & set(self._open):
+            self._rows[-1][-1] += data
+
+    def count(self, tag: str) -> int:
+        return sum(name == tag for name, _ in self.tags)
+
+
+def markdown_tables(text: str) -> dict[str, list[list[str]]]:
+    """Tables by the caption above them, unescaped."""
+    tables: dict[str, list[list[str]]] = {}
+    caption = ""
+    for line in text.splitlines():
+        if line.startswith("|"):
+            if set(line) <= set("|- "):
+                continue
+            cells = re.split(r"(?<!\\) \| ", line.removeprefix("| ").removesuffix(" |"))
+            tables.setdefault(caption, []).append([plain(cell) for cell in cells])
+        elif line.endswith(":"):
+            caption = plain(line.removesuffix(":"))
+    return tables
+
+
+def page_text(report: Report) -> str:
+    return html(report).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def plain(cell: str) -> str:
+    return re.sub(r"\\(.)", r"\1", cell)
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return datasets.make_planted(1_000, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def report(planted) -> Report:
+    found = discover(planted.X, planted.y, planted.proba, random_state=0)
+    return Report.of(found, About(name="planted", max_residual_rate=0.05))
+
+
+@pytest.fixture(scope="module")
+def hostile() -> Report:
+    return Report.of(made_up(400, hostile=True), About(name=HOSTILE_NAME, target=HOSTILE_LABEL))
+
+
+def test_the_sections_come_in_order_and_the_verdict_first(report):
+    page = html(report)
+    places = [page.index(f">{title}</h2>") for title in ORDER]
+    assert places == sorted(places)
+    assert page.index(report.summary["verdict"]) < places[0]
+    text = markdown(report)
+    assert [line[3:] for line in text.splitlines() if line.startswith("## ")] == ORDER
+
+
+def test_html_and_markdown_show_the_same_tables(report):
+    shown, written = Page(html(report)).tables, markdown_tables(markdown(report))
+    assert len(written) >= 9
+    for caption, rows in written.items():
+        assert shown[caption] == rows
+
+
+def test_their_tables_are_those_of_the_json(report):
+    summary = json.loads(json.dumps(report.summary, allow_nan=False))
+    tables = markdown_tables(markdown(report))
+    bins = summary["curves"]["reliability"]
+    assert tables["Right predictions by confidence"][1:] == [
+        [
+            f"{share(b['from'], 0)} to {share(b['to'], 0)}",
+            count(b["rows"]),
+            share(b["confidence"]),
+            share(b["accuracy"]),
+            interval(b["low"], b["high"]),
+        ]
+        for b in bins
+    ]
+    found = next(rows for caption, rows in tables.items() if caption.startswith("Confident errors"))
+    main = [c for c in summary["evaluation"]["captures"] if c["tau"] == 0.9]
+    assert len(found) == 1 + len({c["ranker"] for c in main})
+    cells = " ".join(" ".join(row) for row in found)
+    for c in main:
+        assert f"{count(c['captured'])} ({share(c['capture'])};" in cells
+    methods = tables["Calibration before and after"]
+    errors = methods[0].index("confident errors")
+    assert [row[errors] for row in methods[1:]] == [
+        count(m["confident_errors"]) for m in summary["calibration"]["methods"]
+    ]
+    regions = tables["Regions in words"]
+    told = [r for r in summary["curves"]["regions"] if r["kind"] == "all" or r["confirmed"]]
+    assert [row[3] for row in regions[1:]] == [count(r["events"]) for r in told]
+    for text in (page_text(report), markdown(report)):
+        assert summary["guarantee"]["statement"].splitlines()[0].split(":")[0] in text
+
+
+def test_every_chart_has_a_text_alternative_and_its_numbers(report):
+    page = Page(html(report))
+    charts = [attrs for tag, attrs in page.tags if tag == "svg" and attrs.get("role") == "img"]
+    assert len(charts) >= 8
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    for chart in charts:
+        assert set(chart["aria-labelledby"].split()) <= set(ids)
+    figures = [f for section in sections(report.summary) for f in section.figures]
+    assert len(figures) == page.count("figure") >= 6
+    assert all(figure.words and figure.grid.rows for figure in figures)
+
+
+def test_the_page_asks_nothing_of_any_network(report):
+    text = html(report)
+    assert "http:" not in text
+    assert "https:" not in text
+    page = Page(text)
+    links = [v for _, attrs in page.tags for k, v in attrs.items() if k in ("src", "href")]
+    assert links
+    assert all(link.startswith("#") for link in links)
+    policy = next(a["content"] for t, a in page.tags if t == "meta" and "http-equiv" in a)
+    assert "default-src 'none'" in policy
+    assert set(re.findall(r"url\((.*?)\)", text)) == {"#hatch"}
+
+
+def test_hostile_texts_are_shown_as_text(hostile):
+    text = html(hostile)
+    page = Page(text)
+    assert page.count("script") == 2
+    assert page.count("img") == 0
+    assert text.count("</script>") == 2
+    shown = "".join(page.texts)
+    assert f"Audit report: {HOSTILE_NAME}" in shown
+    assert HOSTILE_LABEL in shown
+    rows = json.loads(re.search(r'id="rows">(.*?)</script>', text, re.DOTALL).group(1))
+    assert rows["classes"] == ["no", HOSTILE_LABEL]
+    assert HOSTILE_NAME in rows["columns"]
+    assert {row[-1][4] for row in rows["rows"]} == {FORMULA, RIGHT_TO_LEFT, HOSTILE_LABEL}
+    assert LONG[:200] not in text
+    written = markdown(hostile)
+    assert re.search(r"(?<!\\)<", written) is None
+    assert plain(next(line for line in written.splitlines() if "target" in line)).endswith(
+        f"{HOSTILE_LABEL} |"
+    )
+
+
+def test_a_million_rows_make_a_small_page_in_seconds(tmp_path):
+    found = made_up(1_000_000)
+    begun = time.process_time()
+    report = Report.of(found, About(contributions=False))
+    (tmp_path / "report.html").write_text(html(report), encoding="utf-8")
+    (tmp_path / "report.md").write_text(markdown(report), encoding="utf-8")
+    # Processor time: what else the machine does is no matter of the report.
+    assert time.process_time() - begun < 20
+    assert (tmp_path / "report.html").stat().st_size < 3_000_000
+    assert len(report.review) == 200_000
+    assert len(report.rows["rows"]) == MAX_ROWS
+    assert "carries the first 2,000 of them" in (tmp_path / "report.html").read_text()
+
+
+def test_wide_rows_with_long_texts_stay_within_the_size():
+    rng = np.random.default_rng(0)
+    texts = ["a" * 900, "b" * 900]
+    wide = pd.DataFrame({f"column {i}": rng.choice(texts, 600) for i in range(90)})
+    found = changed(made_up(600), table=Table.from_input(wide))
+    report = Report.of(found, About(budget=1.0, contributions=False))
+    page = html(report)
+    assert len(page.encode()) < 3_000_000
+    assert 0 < len(report.rows["rows"]) < 600
+    assert report.rows["columns_left_out"] == 50
+    assert f"carries the first {len(report.rows['rows'])} of them" in page
+
+
+def test_rows_without_labels_are_ranked_not_judged():
+    report = Report.of(made_up(300, labelled=False), About())
+    assert report.summary["evaluation"] is None
+    assert "Their labels are not known" in report.summary["verdict"]
+    for text in (html(report), markdown(report)):
+        assert "ranked here, not judged" in text
+        assert "wrong" not in Page(html(report)).tables["Predictions by confidence"][0]
+    assert "actual" not in report.review
+
+
+@pytest.mark.parametrize(("tau", "eligible"), [(0.5, 120), (0.99999, 3), (0.9999999999, 0)])
+def test_extreme_thresholds_make_a_report_too(tau, eligible):
+    found = made_up(120, tau=tau)
+    wrong = (found.state.p >= 0.5) != found.codes
+    report = Report.of(found, About(contributions=False))
+    assert report.summary["eligible"]["rows"] == eligible
+    assert report.summary["eligible"]["errors"] == (wrong.sum() if tau == 0.5 else 0)
+    assert report.summary["verdict"] in html(report)
+    json.dumps(report.summary, allow_nan=False)
+    assert "nan" not in markdown(report)
+
+
+def test_predictions_only_leaves_out_what_needs_a_model_and_says_why(report):
+    assert report.summary["conflict"] is None
+    for text in (html(report), markdown(report)):
+        assert "There was no model to probe" in text
+
+
+def test_every_key_of_the_summary_is_documented(report):
+    text = SCHEMA.read_text(encoding="utf-8")
+    keys = {*report.summary, *report.summary["curves"], *report.summary["review"]}
+    keys |= {*report.summary["data"], *report.summary["eligible"]}
+    assert [key for key in sorted(keys) if f"`{key}`" not in text] == []
+    assert f"version {report.summary['schema_version']}" in text
+
+
+def test_report_writes_a_folder_or_one_file(planted, tmp_path):
+    found = discover(planted.X[:300], planted.y[:300], planted.proba[:300], random_state=0)
+    page = found.report(tmp_path / "all", name="mine", contributions=False)
+    assert page == tmp_path / "all" / "report.html"
+    assert {p.name for p in page.parent.iterdir()} == {
+        "report.html", "report.md", "summary.json", "review.csv", "review.parquet",
+    }  # fmt: skip
+    for ending in ("html", "md", "json"):
+        path = found.report(tmp_path / f"one.{ending}", name="mine", contributions=False)
+        assert path.is_file()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["all", "one.html", "one.json", "one.md"]
+    assert json.loads((tmp_path / "one.json").read_text())["data"]["name"] == "mine"
+    with pytest.raises(InputError, match=r"ending '\.pdf'"):
+        found.report(tmp_path / "one.pdf")
+
+
+def test_the_python_block_of_the_quickstart_runs(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    text = (SCHEMA.parent / "quickstart.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    for block in blocks:
+        exec(compile(block, "quickstart.md", "exec"), {})
+    assert (tmp_path / "my-report" / "report.html").is_file()
+    assert (tmp_path / "capture.pdf").is_file()
+
+
+def test_a_fitted_audit_reports_on_new_rows(planted, tmp_path):
+    falcon = FalconDiscover(planted.model, random_state=0).fit(planted.X[:600], planted.y[:600])
+    path = falcon.report(tmp_path / "new.json", planted.X[600:900], planted.y[600:900])
+    summary = json.loads(path.read_text())
+    assert summary["data"]["audited"] == 300
+    assert summary["how"]["model"] == falcon.backbone_
+    assert summary["conflict"]["slices"]
+    assert summary["calibration"]["methods"][0]["rows"] == 300
+    assert "have not seen" in summary["calibration"]["words"]
+
+
+def review_of(n: int) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "row": np.arange(n) * 3,
+            "suspicion": np.linspace(0.5, 0.1, n),
+            "confidence": np.full(n, 0.95),
+            "predicted": "yes",
+            "actual": ["no", "yes"] * (n // 2),
+        }
+    )
+
+
+def test_feedback_compares_marks_with_the_predicted_risk_by_hand():
+    review = review_of(20)
+    marks = pd.DataFrame({"row": review["row"][:16], "mark": ["wrong", "right"] * 8})
+    found = feedback(review, marks)
+    whole = found.table.iloc[0]
+    # 8 of 16, Clopper-Pearson by the quantiles of Beta(8, 9) and Beta(9, 8).
+    assert (whole["rows"], whole["wrong"], whole["observed"]) == (16, 8, 0.5)
+    assert (round(whole["low"], 3), round(whole["high"], 3)) == (0.247, 0.753)
+    assert whole["predicted"] == pytest.approx(review["suspicion"][:16].mean())
+    assert whole["promised"] == pytest.approx(0.05)
+    assert found.table["rows"].tolist() == [16, 6, 5, 5]
+    assert found.table["predicted"].is_monotonic_decreasing is False
+    assert found.table["predicted"][1:].is_monotonic_decreasing
+    assert found.disputed == 0
+    assert "own confidence said 5 %: too low" in found.words()
+    assert "predicted risk said 34 %, which the marks do not contradict" in found.words()
+
+
+def test_feedback_counts_neither_unsure_marks_nor_rows_below_the_threshold():
+    review = review_of(6).assign(confidence=[0.95, 0.95, 0.95, 0.95, 0.6, 0.6])
+    marks = pd.DataFrame(
+        {"row": review["row"], "mark": ["right", "wrong", "unsure", "right", "wrong", "right"]}
+    )
+    found = feedback(review, marks, ranker="gated_confidence")
+    assert (found.table.iloc[0]["rows"], found.unsure, found.below) == (3, 1, 2)
+    # Marks right, wrong, right against known labels wrong, right, right.
+    assert found.disputed == 2
+    assert np.isnan(found.table.iloc[0]["predicted"])
+    assert "predicted risk" not in found.words()
+
+
+def test_feedback_by_surprise_recovers_the_risk():
+    review = review_of(4).assign(confidence=0.95)
+    risk = review["suspicion"].to_numpy()
+    told = review.assign(suspicion=risk * -np.log(0.05))
+    marks = pd.DataFrame({"row": review["row"], "mark": "wrong"})
+    found = feedback(told, marks, severity="surprise")
+    assert found.table.iloc[0]["predicted"] == pytest.approx(risk.mean())
+
+
+@pytest.mark.parametrize(
+    ("marks", "sentence"),
+    [
+        ({"row": [0]}, "lack the column 'mark'"),
+        ({"row": [0], "mark": ["maybe"]}, "hold 'maybe' in row 0"),
+        ({"row": [0, 0], "mark": ["right", "wrong"]}, "row 0 is marked more than once"),
+        ({"row": [1], "mark": ["right"]}, "row 1 is marked but not in the review list"),
+    ],
+)
+def test_bad_marks_are_refused_in_one_sentence(marks, sentence):
+    with pytest.raises(InputError, match=sentence):
+        feedback(review_of(4), pd.DataFrame(marks))
+
+
+def test_no_judged_row_is_a_result():
+    marks = pd.DataFrame({"row": [0], "mark": ["unsure"]})
+    assert "nothing can be said yet" in repr(feedback(review_of(4), marks))
+
+
+def test_audit_ends_with_the_report_and_feedback_takes_its_folder(planted, tmp_path):
+    data = planted.X[:500].assign(outcome=planted.y[:500], score=planted.proba[:500])
+    data.to_csv(tmp_path / "rows.csv", index=False)
+    out = tmp_path / "out"
+    words = [
+        "audit",
+        tmp_path / "rows.csv",
+        "--target",
+        "outcome",
+        "--proba",
+        "score",
+        "--out",
+        out,
+    ]
+    result = CliRunner().invoke(app, [*map(str, words), "--no-contributions"])
+    assert result.exit_code == 0, result.output
+    summary = json.loads((out / "summary.json").read_text())
+    assert result.stdout.endswith(f"Report: {out / 'report.html'}\n")
+    assert summary["verdict"] in result.stdout
+    assert summary["verdict"] in (out / "report.md").read_text()
+    assert "refit per family" in summary["left_out"]["contributions"]
+    review = pd.read_parquet(out / "review.parquet")
+    marks = review.head(12)[["row"]].assign(mark="wrong")
+    marks.to_csv(tmp_path / "marks.csv", index=False)
+    told = CliRunner().invoke(app, ["feedback", str(out), str(tmp_path / "marks.csv"), "--json"])
+    assert told.exit_code == 0, told.output
+    found = json.loads(told.stdout)
+    judged = review.head(12)["confidence"] >= summary["settings"]["tau"]
+    assert found["bands"][0]["wrong"] == judged.sum()
+    lost = CliRunner().invoke(app, ["feedback", str(tmp_path), str(tmp_path / "marks.csv")])
+    assert lost.exit_code == 1
+    assert "has no review.parquet" in lost.stderr

@@ -1,0 +1,291 @@
+"""The report in a real browser: it sorts, filters, opens rows, keeps marks and stays to itself."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from falcon_discover.report import About, Report, html
+from support.findings import HOSTILE_NAME, made_up
+
+pytestmark = pytest.mark.browser
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+if CHROMIUM is None:
+    pytest.skip("there is no chromium on this machine", allow_module_level=True)
+
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory) -> str:
+    """A report whose columns, labels and name are hostile."""
+    found = made_up(400, hostile=True)
+    report = Report.of(found, About(name=HOSTILE_NAME, budget=0.5, contributions=False))
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(html(report), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture
+def page(browser, address):
+    """A page that fails the test on any console error and on any request but for itself."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    opened = context.new_page()
+    troubles: list[str] = []
+    opened.on("console", lambda m: troubles.append(m.text) if m.type == "error" else None)
+    opened.on("pageerror", lambda error: troubles.append(str(error)))
+    opened.on("request", lambda r: troubles.append(r.url) if not _own(r.url, address) else None)
+    opened.goto(address)
+    yield opened
+    context.close()
+    assert troubles == []
+
+
+def _own(url: str, address: str) -> bool:
+    return url.split("#")[0] == address or url.startswith("blob:")
+
+
+def column(page, number: int) -> list[str]:
+    return page.locator(f"tr.row td:nth-child({number})").all_inner_texts()
+
+
+def numbers(texts: list[str]) -> list[float]:
+    return [float(text.split()[0]) for text in texts]
+
+
+def test_hostile_values_do_nothing_but_show(page):
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("h1").inner_text() == HOSTILE_NAME
+    page.locator("tr.row .open").first.click()
+    assert HOSTILE_NAME in page.locator("tr.detail").inner_text()
+    assert page.locator("tr.detail img").count() == 0
+
+
+def test_it_sorts_by_keyboard_and_by_mouse(page):
+    assert page.locator("tr.row").count() == 25
+    head = page.locator('th[data-key="confidence"]')
+    head.locator("button").focus()
+    page.keyboard.press("Enter")
+    assert head.get_attribute("aria-sort") == "descending"
+    shown = numbers(column(page, 4))
+    assert shown == sorted(shown, reverse=True)
+    assert shown[0] > shown[-1]
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    shown = numbers(column(page, 4))
+    assert shown == sorted(shown)
+
+
+def test_it_filters_and_says_how_many(page):
+    assert "Showing 25 of 200 rows." in page.locator("#status").inner_text()
+    page.locator("#filter-label").select_option("wrong")
+    wrong = page.locator("#status").inner_text()
+    assert "filtered from 200" in wrong
+    assert all("wrong" in text for text in column(page, 6))
+    page.locator("#filter-label").select_option("")
+    page.locator("#search").fill("driver")
+    found = int(page.locator("#status").inner_text().split(" of ")[1].split()[0])
+    assert 0 < found < 200
+    page.locator("#search").fill("no such text")
+    assert page.locator("tr.row").count() == 0
+    page.locator("#search").fill("")
+    page.locator("#more").click()
+    assert page.locator("tr.row").count() == 50
+
+
+def test_a_row_opens_to_its_signals_neighbours_values_and_reason(page):
+    button = page.locator("tr.row .open").nth(2)
+    reason = column(page, 7)[2]
+    button.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("tr.row .open").nth(2).get_attribute("aria-expanded") == "true"
+    detail = page.locator("tr.detail")
+    text = detail.inner_text()
+    assert reason in text
+    assert "of 25 are labelled as predicted" in text
+    assert detail.locator(".dots i").count() == 25
+    assert "Mixes that keep the decision" in text
+    assert "2020-" in text
+    page.keyboard.press("Enter")
+    assert page.locator("tr.detail").count() == 0
+
+
+def test_known_labels_can_be_hidden_for_a_blind_review(page):
+    page.locator("#blind").check()
+    assert set(column(page, 6)) == {"hidden"}
+
+
+def test_a_blind_review_can_neither_filter_nor_sort_by_what_is_hidden(page):
+    page.locator("#filter-label").select_option("wrong")
+    page.locator('th[data-key="label"] button').click()
+    page.locator("#blind").check()
+    assert "of 200 rows." in page.locator("#status").inner_text()
+    ranks = numbers(column(page, 1))
+    assert ranks == sorted(ranks)
+    assert page.locator("#filter-label").is_disabled()
+    assert page.locator('th[data-key="label"] button').is_disabled()
+    page.locator("#blind").uncheck()
+    assert page.locator("#filter-label").is_enabled()
+    assert "filtered from 200" in page.locator("#status").inner_text()
+
+
+def test_a_search_without_a_match_says_so(page):
+    page.locator("#search").fill("no such text")
+    assert "No row matches." in page.locator("table.queue tbody").inner_text()
+
+
+def test_marks_download_only_where_there_are_any(page):
+    assert page.locator("#download").is_disabled()
+    page.locator("tr.row .open").first.focus()
+    page.keyboard.press("w")
+    assert page.locator("#download").is_enabled()
+    page.keyboard.press("w")
+    assert page.locator("#download").is_disabled()
+
+
+@pytest.mark.parametrize("stored", ["7", '"text"', "[1]", "null", '{"3": 4}', "{"])
+def test_marking_works_whatever_the_storage_holds(page, stored):
+    page.evaluate(
+        """(words) => {
+            const key = JSON.parse(document.getElementById("rows").textContent).key;
+            localStorage.setItem("falcon-discover:marks:" + key, words);
+        }""",
+        stored,
+    )
+    page.reload()
+    assert "0 right, 0 wrong, 0 unsure" in page.locator("#tally").inner_text()
+    page.locator("tr.row .open").first.focus()
+    page.keyboard.press("w")
+    # The key is on its way to the page until the tally shows it.
+    playwright.expect(page.locator("#tally")).to_contain_text("1 wrong")
+    page.reload()
+    playwright.expect(page.locator("#tally")).to_contain_text("1 wrong")
+
+
+def test_marks_survive_a_reload_and_download_as_a_safe_csv(page, tmp_path):
+    page.locator("tr.row .open").first.focus()
+    page.keyboard.press("w")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("r")
+    third = page.locator("tr.row").nth(2).get_by_role("button", name="is unsure")
+    third.click()
+    rows = [text.split()[0] for text in page.locator("tr.row .open").all_inner_texts()[:3]]
+    page.reload()
+    assert "1 right, 1 wrong, 1 unsure" in page.locator("#tally").inner_text()
+    pressed = page.locator('.marks button[aria-pressed="true"]')
+    assert pressed.count() == 3
+    with page.expect_download() as caught:
+        page.locator("#download").click()
+    path = tmp_path / "marks.csv"
+    caught.value.save_as(path)
+    assert caught.value.suggested_filename == "marks.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        marks = list(csv.DictReader(file))
+    assert [(m["row"], m["mark"]) for m in marks] == list(
+        zip(rows, ["wrong", "right", "unsure"], strict=True)
+    )
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.locator("#clear").click()
+    assert page.locator('.marks button[aria-pressed="true"]').count() == 0
+
+
+def test_formulas_in_marks_are_quoted(browser, tmp_path):
+    found = made_up(60)
+    keys = pd.Series(["=1+1", "@sum", "+1", "-1"] * 15, name="=key")
+    report = Report.of(found, About(identity=keys, contributions=False))
+    path = tmp_path / "report.html"
+    path.write_text(html(report), encoding="utf-8")
+    page = browser.new_page(accept_downloads=True)
+    page.goto(path.as_uri())
+    for i in range(4):
+        page.locator("tr.row").nth(i).get_by_role("button", name="is wrong").click()
+    with page.expect_download() as caught:
+        page.locator("#download").click()
+    caught.value.save_as(tmp_path / "marks.csv")
+    page.close()
+    with (tmp_path / "marks.csv").open(encoding="utf-8", newline="") as file:
+        head, *marks = list(csv.reader(file))
+    assert head[1] == "'=key"
+    assert len(marks) == 4
+    assert all(mark[1][0] == "'" for mark in marks)
+
+
+def test_dark_mode_follows_the_system_and_the_button(page, browser, address):
+    def ground(opened) -> str:
+        return opened.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    light = ground(page)
+    page.locator("#theme").click()
+    dark = ground(page)
+    assert dark != light
+    page.reload()
+    assert ground(page) == dark
+    assert page.locator("#theme").inner_text() == "Light mode"
+    night = browser.new_page(color_scheme="dark")
+    night.goto(address)
+    assert ground(night) == dark
+    night.locator("#theme").click()
+    assert ground(night) == light
+    night.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_sticks_out_of_the_screen(page, width):
+    page.set_viewport_size({"width": width, "height": 844})
+    page.locator("tr.row .open").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("tr.row").first.get_by_role("button", name="is unsure").is_visible()
+
+
+def test_the_printed_page_hides_what_cannot_be_pressed(page):
+    page.emulate_media(media="print")
+    assert page.locator("#download").is_hidden()
+    assert page.locator("nav").is_hidden()
+    assert page.locator("#figure-capture svg").is_visible()
+
+
+def test_the_first_rows_are_there_without_scripts(browser, address):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(address)
+    assert page.locator("#plain tbody tr").count() == 10
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_violation(browser, address, scheme):
+    here = Path(__file__).parents[2] / "build/axe/node_modules/axe-core/axe.min.js"
+    axe = os.environ.get("FALCON_DISCOVER_AXE", here)
+    if not Path(axe).is_file():
+        pytest.skip("axe-core is not here: 'make axe' fetches it with npm")
+    # The page's own policy allows no other script, so axe runs outside of it.
+    context = browser.new_context(color_scheme=scheme, bypass_csp=True)
+    page = context.new_page()
+    page.goto(address)
+    page.locator("tr.row .open").first.click()
+    page.locator("tr.row").nth(1).get_by_role("button", name="is wrong").click()
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    page.add_script_tag(path=axe)
+    found = page.evaluate("axe.run(document)")["violations"]
+    context.close()
+    grave = [
+        (v["id"], v["nodes"][0]["html"][:200])
+        for v in found
+        if v["impact"] in ("serious", "critical")
+    ]
+    assert grave == []

@@ -1,0 +1,1 @@
+"""What several tests need: tables, findings, saved audits, an oracle of the signals."""
