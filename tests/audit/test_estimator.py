@@ -88,7 +88,7 @@ def test_review_has_the_promised_columns_and_order(frozen, planted):
     assert review["suspicion"].is_monotonic_decreasing
     np.testing.assert_array_equal(review.index, review["row"] + 600)
     known = {"", *(rule.words for rule in frozen.regions_.confirmed)}
-    known |= {rule.words for rule in frozen.regions_.foreseen}
+    known |= {rule.words for rule in frozen.regions_.expected}
     assert set(review["region"]) <= known
 
 

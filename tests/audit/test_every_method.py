@@ -206,7 +206,7 @@ def right_axes(axes: Any) -> None:
 
 
 def right_regions(found: Finding, frame: pd.DataFrame) -> None:
-    assert len(frame) == len(found.regions.rules) + len(found.regions.foreseen)
+    assert len(frame) == len(found.regions.unexpected) + len(found.regions.expected)
 
 
 def right_confirmed(found: Finding, rules: Any) -> None:
@@ -214,7 +214,7 @@ def right_confirmed(found: Finding, rules: Any) -> None:
 
 
 def right_listed(found: Finding, rules: list[Any]) -> None:
-    assert tuple(rules) == found.regions.rules
+    assert tuple(rules) == found.regions.unexpected
     assert len(found.regions) == len(rules)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from falcon_discover.regions.unexpected import Figures, Rule
 from hypothesis import given
 from hypothesis import strategies as st
 from test_report import Page, markdown_tables
@@ -22,7 +23,6 @@ from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions.claims import excess_claim, frequency_claim
 from falcon_discover.regions.conditions import IsMissing, OneOf, Range, in_words, short_names
 from falcon_discover.regions.region_set import RegionSet
-from falcon_discover.regions.rules import Figures, Rule
 from falcon_discover.regions.search import find_regions
 from falcon_discover.report import About, Report, html, markdown
 from falcon_discover.report.build import _regions
@@ -269,7 +269,7 @@ def test_no_sentence_about_a_region_contradicts_its_figures(shape, seed):
             assert (shown["outcome"] is not None) == (found is new)
             if shown["outcome"] == "held":
                 assert wrong > expected or lift >= 1.5
-        told = [*found.regions.confirmed, *found.regions.foreseen]
+        told = [*found.regions.confirmed, *found.regions.expected]
         assert said == len(told)
         if not found.regions.confirmed:
             assert repr(found.regions).startswith("No region ")
@@ -301,7 +301,7 @@ def test_no_region_is_told_twice(shape):
         (first, *_) = own.regions.confirmed
         told = np.zeros(len(events), dtype=bool)
         told[first.rows] = True
-        for rule in own.regions.foreseen:
+        for rule in own.regions.expected:
             wrong = rule.rows[events[rule.rows]]
             assert told[wrong].mean() < 0.5
         names = own.regions.frame().query("confirmed")["rule"]
@@ -335,7 +335,7 @@ def test_without_a_confirmed_region_the_first_sentence_leaves_room_for_the_figur
 
 
 def test_a_region_is_shown_for_rows_without_labels_too(alike):
-    regions = RegionSet(alike.regions.rules[:1], (), alike.regions.clusters)
+    regions = RegionSet(alike.regions.unexpected[:1], (), alike.regions.clusters)
     found = changed(alike, codes=None, regions=regions)
     section = regions_section(Report.of(found, About()).summary)
     assert [bar.words for bar in section.bars] == [f"{CURRENT} >= 9"]

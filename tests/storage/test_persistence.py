@@ -188,7 +188,7 @@ def test_regions_in_words_and_calibrators_come_back(tmp_path):
     rows = datasets.make_planted(2500, random_state=0)
     X = rows.X[MIXED].assign(when=pd.date_range("2024-01-01", periods=2500, freq="h"))
     falcon = FalconDiscover("hist_gradient_boosting", tau=0.7, cv=2, random_state=0).fit(X, rows.y)
-    assert len(falcon.regions_.rules) + len(falcon.regions_.foreseen)
+    assert len(falcon.regions_.unexpected) + len(falcon.regions_.expected)
     again = saved(falcon, tmp_path)
     assert str(again.regions_) == str(falcon.regions_)
     pd.testing.assert_frame_equal(again.regions_.frame(), falcon.regions_.frame())

@@ -259,7 +259,7 @@ class Finding:
             self.suspicion(),
             self.state.eligible(self.tau),
             max_residual_rate=max_residual_rate,
-            confidence=notices.renamed(
+            confidence_level=notices.renamed(
                 "confidence", confidence, "confidence_level", confidence_level
             ),
             batch=batch,
@@ -291,7 +291,7 @@ class Finding:
             self.events,
             self.suspicion(),
             budget=budget,
-            confidence=notices.renamed(
+            confidence_level=notices.renamed(
                 "confidence", confidence, "confidence_level", confidence_level
             ),
             batch=batch,

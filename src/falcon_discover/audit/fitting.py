@@ -166,7 +166,7 @@ def _regions(
     if validation is not None and training.validation is not None:
         parts.append(training.validation)
         frame = pd.concat([frame, validation[0].frame], ignore_index=True)
-    rules, foreseen = find_regions(
+    unexpected, expected = find_regions(
         frame,
         table.kinds,
         np.concatenate([part.state.confidence for part in parts]),
@@ -175,4 +175,4 @@ def _regions(
         tau=tau,
         seed=recipe.seed,
     )
-    return RegionSet(rules, foreseen, clusters)
+    return RegionSet(unexpected, expected, clusters)

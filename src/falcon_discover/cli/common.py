@@ -131,7 +131,7 @@ def command(function: Callable[P, None], *, kept: str = "nothing was written") -
         except Exception as error:
             # The two ways in which a model comes from outside: audit --model, and a saved audit.
             given = kwargs.get("model") or kwargs.get("saved")
-            echo(_unforeseen(error, None if given is None else str(given)), err=True)
+            echo(_unexpected(error, None if given is None else str(given)), err=True)
             raise typer.Exit(BUG) from error
 
     return guarded
@@ -151,7 +151,7 @@ def _reason(error: OSError) -> str:
     return str(error) if error.errno is None else f"{os.strerror(error.errno)}."
 
 
-def _unforeseen(error: Exception, model: str | None) -> str:
+def _unexpected(error: Exception, model: str | None) -> str:
     whose = "not in your input" if model is None else f"or in the model of {model}"
     ask = "" if model is None else " If the last of them are the model's own, look there first."
     return (

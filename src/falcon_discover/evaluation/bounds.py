@@ -34,7 +34,7 @@ BAND = (0.0, *BUDGETS[:-1])
 CHANCES = np.concatenate([np.linspace(0.0, 0.2, 401), np.linspace(0.2, 1.0, 81)[1:]])
 
 
-def fewest_rows(max_residual_rate: float, confidence: float) -> int:
+def fewest_rows(max_residual_rate: float, confidence_level: float) -> int:
     """Return how many rows without an event are needed for the bound to reach a rate.
 
     Examples
@@ -42,16 +42,18 @@ def fewest_rows(max_residual_rate: float, confidence: float) -> int:
     >>> fewest_rows(0.01, 0.95)
     299
     """
-    return math.ceil(math.log(1.0 - confidence) / math.log1p(-max_residual_rate))
+    return math.ceil(math.log(1.0 - confidence_level) / math.log1p(-max_residual_rate))
 
 
 @lru_cache(maxsize=4096)
-def most_in_batch(count: int, n: int, batch: int, confidence: float = PAPER.interval_level) -> int:
+def most_in_batch(
+    count: int, n: int, batch: int, confidence_level: float = PAPER.interval_level
+) -> int:
     """Return the upper prediction bound on the events among `batch` further rows.
 
     Given the events of both parts together, which of the rows hold them is drawn at random. The
     bound is the largest number that leaves as few as `count` in the first part with a chance above
-    `1 - confidence`; whatever the rate, it is exceeded with at most that chance.
+    `1 - confidence_level`; whatever the rate, it is exceeded with at most that chance.
 
     Parameters
     ----------
@@ -65,14 +67,16 @@ def most_in_batch(count: int, n: int, batch: int, confidence: float = PAPER.inte
     """
 
     def plausible(further: int) -> bool:
-        return bool(hypergeom.cdf(count, n + batch, count + further, n) > 1.0 - confidence)
+        return bool(hypergeom.cdf(count, n + batch, count + further, n) > 1.0 - confidence_level)
 
     return _last(plausible, 0, batch)
 
 
 @lru_cache(maxsize=64)
 def safe_level(
-    rows: tuple[tuple[int, int], ...], max_rate: float, confidence: float = PAPER.interval_level
+    rows: tuple[tuple[int, int], ...],
+    max_rate: float,
+    confidence_level: float = PAPER.interval_level,
 ) -> float:
     """Return the confidence of each bound with which a fixed order of budgets holds for a batch.
 
@@ -91,7 +95,7 @@ def safe_level(
     maximum of `g`, and that is at most the integral over g of the largest `P(j, g)` of all
     budgets. For one budget this integral is a beta-binomial probability and equals the
     hypergeometric one in `most_in_batch`; over all budgets it is hardly larger. The level is
-    raised until it is at most `1 - confidence`. The sum below is an upper one, so nothing is
+    raised until it is at most `1 - confidence_level`. The sum below is an upper one, so nothing is
     lost to the grid.
 
     Examples
@@ -100,7 +104,7 @@ def safe_level(
     >>> 0.95 <= level < 0.96
     True
     """
-    wanted = 1.0 - confidence
+    wanted = 1.0 - confidence_level
     error = wanted
     for _ in range(20):
         largest = np.zeros(len(CHANCES))
@@ -123,14 +127,14 @@ def _allowed(batch: int, max_rate: float) -> int:
     return math.floor(round(batch * max_rate, 9))
 
 
-def _most_passing(n: int, batch: int, max_rate: float, confidence: float) -> int:
+def _most_passing(n: int, batch: int, max_rate: float, confidence_level: float) -> int:
     """Return the largest count whose prediction bound keeps to the rate; -1 where none does."""
     over = _allowed(batch, max_rate) + 1
     if not batch or over > batch:
         return -1
 
     def passes(count: int) -> bool:
-        return bool(hypergeom.cdf(count, n + batch, count + over, n) <= 1.0 - confidence)
+        return bool(hypergeom.cdf(count, n + batch, count + over, n) <= 1.0 - confidence_level)
 
     return _last(passes, -1, n)
 
@@ -186,17 +190,17 @@ class _Sample:
         left = unread(n, budget)
         return left, math.ceil(int(self.events.sum()) - self.found.top(n - left))
 
-    def bound(self, budget: float, at: float, confidence: float, batch: int | None) -> Left:
+    def bound(self, budget: float, at: float, confidence_level: float, batch: int | None) -> Left:
         """Return what a budget leaves, bounded by what the smaller budget `at` leaves."""
         left, missed = self.missed(budget)
         n, count = (left, missed) if at == budget else self.missed(at)
         if batch is None:
-            upper = upper_bound(count, n, confidence)
+            upper = upper_bound(count, n, confidence_level)
             if at != budget:
                 upper = min(1.0, upper * n / left) if left else 0.0
             return Left(left, missed, upper)
         later = unread(batch, budget)
-        most = most_in_batch(count, n, unread(batch, at), confidence) if later else 0
+        most = most_in_batch(count, n, unread(batch, at), confidence_level) if later else 0
         most = min(most, later)
         return Left(left, missed, most / later if later else 0.0, later, most)
 
@@ -232,7 +236,7 @@ class Unread:
     def left(
         self,
         budget: float,
-        confidence: float,
+        confidence_level: float,
         *,
         batch: int | None = None,
         simultaneous: bool = False,
@@ -247,8 +251,8 @@ class Unread:
         at = budget
         if simultaneous:
             at = max(held for held in BAND if held <= budget)
-            confidence = 1.0 - (1.0 - confidence) / len(BAND)
-        bounds = [sample.bound(budget, at, confidence, batch) for sample in self.samples]
+            confidence_level = 1.0 - (1.0 - confidence_level) / len(BAND)
+        bounds = [sample.bound(budget, at, confidence_level, batch) for sample in self.samples]
         worst = max(bounds, key=lambda left: left.upper)
         first = bounds[0]
         return Left(
@@ -256,22 +260,22 @@ class Unread:
         )
 
     def level(
-        self, budgets: Sequence[float], max_rate: float, confidence: float, batch: int
+        self, budgets: Sequence[float], max_rate: float, confidence_level: float, batch: int
     ) -> float:
         """Return the confidence of each bound with which the order of budgets holds."""
         return max(
             safe_level(
                 tuple((unread(len(sample.events), b), unread(batch, b)) for b in budgets),
                 max_rate,
-                confidence,
+                confidence_level,
             )
             for sample in self.samples
         )
 
-    def best(self, budget: float, confidence: float, batch: int | None) -> float:
+    def best(self, budget: float, confidence_level: float, batch: int | None) -> float:
         """Return the bound if no confident error were left: what can be shown at all."""
         n = unread(self.distinct, budget)
         if batch is None:
-            return upper_bound(0, n, confidence)
+            return upper_bound(0, n, confidence_level)
         later = unread(batch, budget)
-        return most_in_batch(0, n, later, confidence) / later if later else 0.0
+        return most_in_batch(0, n, later, confidence_level) / later if later else 0.0

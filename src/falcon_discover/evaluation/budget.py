@@ -27,6 +27,7 @@ from falcon_discover.data.twins import Content
 from falcon_discover.evaluation.bounds import Unread, fewest_rows
 from falcon_discover.exceptions import InputError, check_number
 from falcon_discover.metrics import review_size
+from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.runtime.words import percent, rate
 from falcon_discover.settings import PAPER
@@ -52,8 +53,20 @@ KNOWN_UNSEEN = (HELD_OUT, CROSS_FITTED)
 ASSUMED = "for independent rows like these"
 
 
+class _Stated:
+    """A statement that holds with a certain confidence."""
+
+    confidence_level: float
+
+    @property
+    def confidence(self) -> float:
+        """The old name of `confidence_level`."""
+        notices.deprecated("confidence", "confidence_level")
+        return self.confidence_level
+
+
 @dataclass(frozen=True)
-class MissedBound:
+class MissedBound(_Stated):
     """What the review of a share of the rows may leave behind.
 
     Attributes
@@ -61,7 +74,7 @@ class MissedBound:
     budget : the share reviewed
     rows, unreviewed, missed : labelled rows, those not reviewed, confident errors among them
     rate, upper : their rate and the upper bound: in the long run, or in the batch
-    confidence : of the bound
+    confidence_level : of the bound
     source : which rows it was estimated on
     doubt : why it may be worthless, if so
     twins : labelled rows with a twin; see `falcon_discover.data.twins`
@@ -77,7 +90,7 @@ class MissedBound:
     missed: int
     rate: float
     upper: float
-    confidence: float
+    confidence_level: float
     source: str
     doubt: str = ""
     twins: int = 0
@@ -95,7 +108,8 @@ class MissedBound:
             f"{_doubted(self.doubt)}"
             f"Reviewing the top {percent(self.budget)} leaves {self.unreviewed:,} of "
             f"{self.rows:,} rows unread, {self.missed:,} of them confident errors "
-            f"({rate(self.rate)}); with {percent(self.confidence)} confidence {self._bound()}, "
+            f"({rate(self.rate)}); with {percent(self.confidence_level)} confidence "
+            f"{self._bound()}, "
             f"{ASSUMED} and {self._budgets()}.{_copies(self.twins)}\nEstimated on {self.source}."
         )
 
@@ -114,14 +128,14 @@ class MissedBound:
 
 
 @dataclass(frozen=True, eq=False)
-class ReviewBudget:
+class ReviewBudget(_Stated):
     """The smallest review budget that keeps the rest safe.
 
     Attributes
     ----------
     budget : share of the rows to review
     max_residual_rate : the target for the rate of confident errors among the rest
-    confidence : of the statement
+    confidence_level : of the statement
     eligible : share of the rows that could be confident errors at all
     all_eligible : whether every eligible row has to be reviewed
     tested : one row per budget tested, in order, with its bound and whether it passed
@@ -134,7 +148,7 @@ class ReviewBudget:
 
     budget: float
     max_residual_rate: float
-    confidence: float
+    confidence_level: float
     eligible: float
     all_eligible: bool
     tested: pd.DataFrame
@@ -150,7 +164,7 @@ class ReviewBudget:
         return {
             "budget": self.budget,
             "max_residual_rate": self.max_residual_rate,
-            "confidence": self.confidence,
+            "confidence_level": self.confidence_level,
             "eligible": self.eligible,
             "all_eligible": self.all_eligible,
             "rows": self.rows,
@@ -185,7 +199,7 @@ class ReviewBudget:
         last = self.tested[self.tested["passed"]].iloc[-1]
         head = f"Review the top {percent(self.budget)}" if self.budget else "Nothing needs review"
         return (
-            f"{head}: with {percent(self.confidence)} confidence "
+            f"{head}: with {percent(self.confidence_level)} confidence "
             f"{target}, {ASSUMED}. Of {int(last['unreviewed']):,} rows left unread "
             f"{int(last['missed']):,} were, so {self._bound(last)}."
         )
@@ -207,7 +221,7 @@ class ReviewBudget:
         few = f"{self.rows:,} labelled rows are too few to show it for a smaller budget"
         if self.batch is not None:
             return f"{few}."
-        needed = fewest_rows(self.max_residual_rate, self.confidence)
+        needed = fewest_rows(self.max_residual_rate, self.confidence_level)
         return f"{few}, at least {needed:,} unread ones are needed."
 
 
@@ -230,7 +244,7 @@ def review_budget(
     eligible: BoolArray,
     *,
     max_residual_rate: float,
-    confidence: float = PAPER.interval_level,
+    confidence_level: float = PAPER.interval_level,
     batch: int | None = None,
     content: Content | None = None,
     source: str = NEW_ROWS,
@@ -256,15 +270,15 @@ def review_budget(
     0.01
     """
     check_share(max_residual_rate, "max_residual_rate")
-    check_share(confidence, "confidence")
+    check_share(confidence_level, "confidence_level")
     check_batch(batch)
     n = len(events)
     rows = Unread.of(events, score, content)
     share = float(np.mean(eligible)) if n else 0.0
     budgets = [budget for budget in GRID if budget < share]
-    level = confidence
+    level = confidence_level
     if batch is not None:
-        level = rows.level(GRID, max_residual_rate, confidence, batch)
+        level = rows.level(GRID, max_residual_rate, confidence_level, batch)
     tested = []
     for budget in budgets:
         if rows.best(budget, level, batch) > max_residual_rate:
@@ -285,7 +299,7 @@ def review_budget(
     return ReviewBudget(
         share if every else safe[-1],
         max_residual_rate,
-        confidence,
+        confidence_level,
         share,
         every,
         frame,
@@ -303,7 +317,7 @@ def missed_bound(
     score: FloatArray,
     *,
     budget: float,
-    confidence: float = PAPER.interval_level,
+    confidence_level: float = PAPER.interval_level,
     batch: int | None = None,
     simultaneous: bool = False,
     content: Content | None = None,
@@ -325,11 +339,11 @@ def missed_bound(
     >>> missed_bound(rows < 10, -rows.astype(float), budget=0.2).missed
     0
     """
-    check_share(confidence, "confidence")
+    check_share(confidence_level, "confidence_level")
     check_batch(batch)
     review_size(len(events), budget)
     rows = Unread.of(events, score, content)
-    left = rows.left(budget, confidence, batch=batch, simultaneous=simultaneous)
+    left = rows.left(budget, confidence_level, batch=batch, simultaneous=simultaneous)
     return MissedBound(
         budget,
         len(events),
@@ -337,7 +351,7 @@ def missed_bound(
         left.missed,
         left.missed / left.unreviewed if left.unreviewed else 0.0,
         left.upper,
-        confidence,
+        confidence_level,
         source,
         doubt,
         rows.twins,

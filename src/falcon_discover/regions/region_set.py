@@ -17,6 +17,7 @@ from falcon_discover.regions.conditions import short_names
 from falcon_discover.regions.confirm import Against
 from falcon_discover.regions.retest import Outcome, Retest, retested
 from falcon_discover.regions.rules import Figures, Rule, figures
+from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray, IntArray
 from falcon_discover.runtime.words import rate
 from falcon_discover.signals.state import State
@@ -49,15 +50,15 @@ OUTCOMES = (
 class RegionSet:
     """Where confident errors gather; printing it shows a short table with words.
 
-    Regions are numbered from 1: `rules`, then `foreseen`. The number is what tells them apart;
-    words may be equal.
+    Regions are numbered from 1: `unexpected`, then `expected`. The number is what tells them
+    apart; words may be equal.
 
     Attributes
     ----------
-    rules : regions in words with more confident errors than rows of the same confidence hold
+    unexpected : regions in words with more confident errors than rows of the same confidence hold
         elsewhere, confirmed ones first
-    foreseen : regions in words where confident errors are frequent among all confident
-        predictions, as the model's own confidence there may foresee; confirmed ones only
+    expected : regions in words where confident errors are frequent among all confident
+        predictions, as the model's own confidence there may predict; confirmed ones only
     clusters : the paper's regions, clusters of similar state
     here : figures of each region, in the order of their numbers, on rows other than those of the
         fit
@@ -65,8 +66,8 @@ class RegionSet:
     why_none : why regions were not looked for, in words
     """
 
-    rules: tuple[Rule, ...]
-    foreseen: tuple[Rule, ...]
+    unexpected: tuple[Rule, ...]
+    expected: tuple[Rule, ...]
     clusters: Clusters
     here: tuple[Figures, ...] | None = None
     retests: tuple[Retest | None, ...] | None = None
@@ -80,21 +81,33 @@ class RegionSet:
     @property
     def confirmed(self) -> tuple[Rule, ...]:
         """The rules whose excess of confident errors holds on rows they were not found on."""
-        return tuple(rule for rule in self.rules if rule.confirmed)
+        return tuple(rule for rule in self.unexpected if rule.confirmed)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The old name of `unexpected`."""
+        notices.deprecated("rules", "unexpected")
+        return self.unexpected
+
+    @property
+    def foreseen(self) -> tuple[Rule, ...]:
+        """The old name of `expected`."""
+        notices.deprecated("foreseen", "expected")
+        return self.expected
 
     def __len__(self) -> int:
-        return len(self.rules)
+        return len(self.unexpected)
 
     def __iter__(self) -> Iterator[Rule]:
-        return iter(self.rules)
+        return iter(self.unexpected)
 
     def __getitem__(self, number: int) -> Rule:
-        return self.rules[number]
+        return self.unexpected[number]
 
     @property
     def numbered(self) -> tuple[Rule, ...]:
         """All regions in words, in the order of their numbers."""
-        return (*self.rules, *self.foreseen)
+        return (*self.unexpected, *self.expected)
 
     @property
     def figures(self) -> tuple[Figures, ...]:
@@ -109,9 +122,9 @@ class RegionSet:
         return (
             *(
                 excess_claim(rule.confirmation) if rule.confirmed else "not confirmed"
-                for rule in self.rules
+                for rule in self.unexpected
             ),
-            *(frequency_claim(rule.confirmation) for rule in self.foreseen),
+            *(frequency_claim(rule.confirmation) for rule in self.expected),
         )
 
     @property
@@ -123,8 +136,8 @@ class RegionSet:
 
     def names(self) -> list[str]:
         """Return each region in few words, to be shown."""
-        told = [*self.confirmed, *self.foreseen]
-        doubtful = [rule for rule in self.rules if not rule.confirmed]
+        told = [*self.confirmed, *self.expected]
+        doubtful = [rule for rule in self.unexpected if not rule.confirmed]
         # What did not hold is shown apart, and may read like a region that did.
         named = {
             id(rule): name
@@ -160,7 +173,7 @@ class RegionSet:
         return replace(self, clusters=clusters, here=here, retests=retests)
 
     def _against(self, place: int) -> Against:
-        return "confidence" if place < len(self.rules) else "all"
+        return "confidence" if place < len(self.unexpected) else "all"
 
     def frame(self) -> pd.DataFrame:
         """Return one row per region: words, figures on discovery, confirmation and these rows."""
@@ -172,7 +185,7 @@ class RegionSet:
                 "region_id": i + 1,
                 "rule": rule.words,
                 "name": name,
-                "kind": "beyond confidence" if self._against(i) == "confidence" else "foreseen",
+                "kind": "unexpected" if self._against(i) == "confidence" else "expected",
                 "claim": claim,
                 **rule.to_dict(),
             }
@@ -213,15 +226,14 @@ class RegionSet:
 
     def _none(self) -> str:
         # Figures that are shown below may exceed what is expected, which no test has confirmed.
-        frequent = self.figures[len(self.rules) :]
+        frequent = self.figures[len(self.unexpected) :]
         more = any(excess_claim(seen) == "more than predicted" for seen in frequent)
-        verb = "is confirmed to have" if more or self.rules else "has"
+        verb = "is confirmed to have" if more or self.unexpected else "has"
         none = f"No region {verb} more confident errors than the model's confidence predicts"
-        if not self.rules:
+        if not self.unexpected:
             return f"{none}."
-        return (
-            f"{none} ({len(self.rules)} found on one half of the rows did not hold on the other)."
-        )
+        tried = len(self.unexpected)
+        return f"{none} ({tried} found on one half of the rows did not hold on the other)."
 
 
 def _line(name: str, seen: Figures, outcome: Outcome | None = None) -> str:

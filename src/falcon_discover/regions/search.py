@@ -13,8 +13,8 @@ from falcon_discover.regions.halves import halves
 from falcon_discover.regions.rules import MAX_RULES, Rule, find_together, told_already
 from falcon_discover.runtime.types import BoolArray, FloatArray
 
-# Regions that the model's own confidence may foresee: how many.
-MAX_FORESEEN = 3
+# Expected regions that are told: how many.
+MAX_EXPECTED = 3
 
 
 def find_regions(
@@ -46,7 +46,7 @@ def find_regions(
         dict(kinds),
         confidence,
         events,
-        {"confidence": MAX_RULES, "all": MAX_FORESEEN},
+        {"confidence": MAX_RULES, "all": MAX_EXPECTED},
         tau=tau,
         confirmation=kept,
     )

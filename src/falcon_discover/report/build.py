@@ -26,7 +26,7 @@ from falcon_discover.runtime.versions import version_of
 from falcon_discover.runtime.words import percent
 from falcon_discover.settings import PAPER
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 VERSIONS = ("falcon-discover", "scikit-learn", "numpy", "pandas")
 # What each family of signals earns costs a refit per family: up to this many rows it is done.
 FEW_ROWS = 6_000

@@ -17,6 +17,7 @@ from typing import Any
 
 PACKAGE = "falcon_discover"
 
+OLD_PLOTS = ("calibration", "confidence", "regions", "review", "signals")
 # Modules of 0.1.0, and where what was in them is now.
 MOVED = {
     "answers": ("audit.estimator",),
@@ -29,11 +30,12 @@ MOVED = {
     "checks": ("audit.checks",),
     "contributions": ("evaluation.contributions",),
     "crossfit": ("models.crossfit", "models.fitting"),
-    "curves": ("evaluation.curves",),
+    "curves": ("evaluation.curves", "audit.curves"),
+    "curves.finding": ("audit.curves", "audit.finding"),
     "discovery": ("audit.finding",),
     "engines": ("scoring",),
     "estimator": ("audit.estimator",),
-    "files": ("data.files", "storage.objects"),
+    "files": ("data.files", "storage.objects", "runtime.atomic", "runtime.records"),
     "guarantee": ("evaluation.budget", "evaluation.bounds"),
     "inference": ("metrics.intervals",),
     "interrupts": ("runtime.interrupts",),
@@ -42,11 +44,13 @@ MOVED = {
     "neighbours": ("signals.neighbours.index",),
     "opinions": ("signals.opinions",),
     "persistence": ("storage",),
+    **{f"plots.{name}": ("plots",) for name in OLD_PLOTS},
     "predicting": ("models.proba",),
     "predictions": ("audit.predictions",),
     "progress": ("runtime.progress",),
     "rankers.blend": ("rankers.evidence", "rankers.risk"),
     "reasons": ("audit.review",),
+    "report.charts": ("plots.charts",),
     "report.format": ("runtime.format",),
     "report.measures": ("report.sections",),
     "report.sides": ("report.sections.sides",),
@@ -68,6 +72,7 @@ RENAMED = {
     "OwnDoubt": "ModelDoubt",
     "OfScores": "ScoreCalibrator",
     "shown": "label_repr",
+    "summary_json": "json_text",
 }
 
 

@@ -252,8 +252,8 @@ def _regions_stored(regions: RegionSet, kept: IntArray, parts: Parts) -> dict[st
 
     return {
         "clusters": {n: getattr(clusters, n) for n in ("model", "columns", "order")},
-        "rules": cut(regions.rules),
-        "foreseen": cut(regions.foreseen),
+        "rules": cut(regions.unexpected),
+        "foreseen": cut(regions.expected),
     }
 
 
