@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 from typer.testing import CliRunner
 
 from falcon_discover import FalconDiscover, InputError, datasets, discover
 from falcon_discover.cli import app
 from falcon_discover.data.table import Table
+from falcon_discover.rankers import GatedRisk
 from falcon_discover.report import About, Report, html, markdown
 from falcon_discover.report.feedback import feedback
 from falcon_discover.report.render import sections
@@ -421,3 +423,24 @@ def test_audit_ends_with_the_report_and_feedback_takes_its_folder(planted, tmp_p
     lost = CliRunner().invoke(app, ["feedback", str(tmp_path), str(tmp_path / "marks.csv")])
     assert lost.exit_code == 1
     assert "has no review.parquet" in lost.stderr
+
+
+def test_a_report_on_new_rows_asks_for_the_risk_once(monkeypatch, tmp_path):
+    planted = datasets.make_planted(900, random_state=0)
+    X = planted.X.select_dtypes("number").fillna(0)
+    falcon = FalconDiscover(LogisticRegression(), tau=0.7, random_state=0)
+    found = falcon.fit(X[:600], planted.y[:600]).examine(X[600:], planted.y[600:])
+    asked = []
+    risk = GatedRisk.risk
+    monkeypatch.setattr(
+        GatedRisk,
+        "risk",
+        lambda self, state: (
+            asked.append(len(state) if self is falcon.ranker_ else 0) or risk(self, state)
+        ),
+    )
+    found.report(tmp_path / "report", max_residual_rate=0.05)
+    found.review()
+    found.evaluate()
+    found.risk()
+    assert sum(asked) == 300

@@ -112,10 +112,8 @@ class Finding:
 
     @cached_property
     def one_sided(self) -> str:
-        """What to know where all confident errors are rows of one class, in words; mostly empty.
-
-        Where an alert doubts the scores themselves, nothing is said about their errors.
-        """
+        """What to know where all confident errors are rows of one class, in words; mostly empty."""
+        # Where an alert doubts the scores themselves, nothing is said about their errors.
         if self.codes is None or self.alerts:
             return ""
         return notice(by_predicted_class(self.state, self.codes, self.classes, self.tau))
@@ -161,21 +159,24 @@ class Finding:
         if key not in self._scores:
             if self.is_fit_rows:
                 scores = self.audit.training.oof_scores(ranker, tau)
+            elif ranker is self.audit.spec and tau == self.tau:
+                scores = self._judged[0]
             else:
                 scores = self.audit.ranker_of(ranker, tau).score(self.state)
             self._scores[key] = (ranker, scores)
         return self._scores[key][1]
 
+    @cached_property
+    def _judged(self) -> tuple[FloatArray, FloatArray | None]:
+        return self.audit.judge(self.state)
+
     def risk(self) -> FloatArray | None:
         """Return the probability of a confident error, where the ranker estimates it."""
-        return self._risk
-
-    @cached_property
-    def _risk(self) -> FloatArray | None:
+        if not self.is_fit_rows:
+            return self._judged[1]
         ranker = self.audit.ranker
-        if self.is_fit_rows and isinstance(ranker, rankers.GatedRisk):
-            return ranker.held_out_risk_[: len(self.state)]
-        return self.audit.risk(self.state)
+        known = isinstance(ranker, rankers.GatedRisk)
+        return ranker.held_out_risk_[: len(self.state)] if known else None
 
     def risk_interval(self) -> tuple[FloatArray, FloatArray] | None:
         """Return between which rates rows like each are confident errors, where that is known."""
@@ -394,7 +395,6 @@ class Finding:
 
     @property
     def _score(self) -> str:
-        given = ""
-        if not self.audit.scored:
-            given = f"; the scores given were those of {label_repr(self.classes[0])}"
-        return f"The score p is the probability of {label_repr(self.classes[1])}{given}."
+        first, last = map(label_repr, self.classes)
+        given = "" if self.audit.scored else f"; the scores given were those of {first}"
+        return f"The score p is the probability of {last}{given}."

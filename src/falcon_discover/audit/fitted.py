@@ -127,12 +127,15 @@ class FittedAudit:
 
     def score(self, state: State) -> FloatArray:
         """Return the suspicion of rows, higher = review first."""
-        return self.ranker.score(state)
+        return self.judge(state)[0]
 
-    def risk(self, state: State) -> FloatArray | None:
-        """Return the probability of a confident error, where the ranker estimates it."""
+    def judge(self, state: State) -> tuple[FloatArray, FloatArray | None]:
+        """Return suspicion and, where the ranker estimates it, the risk of a confident error."""
         ranker = self.ranker
-        return ranker.risk(state) if isinstance(ranker, rankers.GatedRisk) else None
+        if not isinstance(ranker, rankers.GatedRisk):
+            return ranker.score(state), None
+        risk = ranker.risk(state)
+        return ranker.by_risk(state, risk), risk
 
     def examine(
         self, table: Table | None = None, codes: npt.NDArray[np.int8] | None = None

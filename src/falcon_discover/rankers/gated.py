@@ -157,7 +157,7 @@ class GatedRisk(Ranker):
         # The slopes without a row's fold may differ a little from those of the interval.
         self.held_out_low_ = np.minimum(low, self.held_out_risk_)
         self.held_out_high_ = np.maximum(high, self.held_out_risk_)
-        self.held_out_ = self._severe(state, self.held_out_risk_)
+        self.held_out_ = self.by_risk(state, self.held_out_risk_)
         return self
 
     def _model(self, sample: Sample) -> EvidenceModel:
@@ -177,7 +177,7 @@ class GatedRisk(Ranker):
 
     def score(self, state: State) -> FloatArray:
         """Return the risk of each row, or its expected surprise."""
-        return self._severe(state, self.risk(state))
+        return self.by_risk(state, self.risk(state))
 
     def risk(self, state: State) -> FloatArray:
         """Return the probability that each row is a confident error."""
@@ -205,7 +205,8 @@ class GatedRisk(Ranker):
         values = self.calibration_.risk(odds, doubt(state))
         return np.where(state.eligible(self.tau_), values, 0.0)
 
-    def _severe(self, state: State, risk: FloatArray) -> FloatArray:
+    def by_risk(self, state: State, risk: FloatArray) -> FloatArray:
+        """Return the suspicion of rows of known risk: the risk, or the expected surprise."""
         return risk * surprise(state.confidence) if self.severity == "surprise" else risk
 
 

@@ -110,15 +110,15 @@ def score_table(falcon: FalconDiscover, X: Any) -> pd.DataFrame:
     audit = falcon.audit_
     with one_blas_thread(openmp=effective_n_jobs(falcon.n_jobs)):
         state = audit.state(falcon.new_rows(X), only_eligible=audit.ranker.gated)
+        suspicion, risk = audit.judge(state)
         scores = pd.DataFrame(
             {
                 "p": state.p,
                 "predicted": audit.classes[state.decision.astype(int)],
                 "confidence": state.confidence,
-                "suspicion": audit.score(state),
+                "suspicion": suspicion,
             }
         )
-        risk = audit.risk(state)
         return scores if risk is None else scores.assign(risk=risk)
 
 
