@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import re
@@ -36,6 +37,38 @@ def test_a_renamed_class_is_found_under_its_old_name_with_a_warning():
     with pytest.warns(DeprecationWarning, match=r"is now .*\.rankers\.evidence\.EvidenceModel;"):
         assert old.Blend is EvidenceModel
     assert not hasattr(old, "__file__")
+
+
+def private_reaches(path: Path) -> set[str]:
+    """Private names that a module takes from objects of others; `self` may inherit them."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    own = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    own |= {
+        node.attr if isinstance(node, ast.Attribute) else node.id
+        for node in nodes
+        if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    taken = {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute)
+        and not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))
+    }
+    taken |= {
+        alias.name
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("falcon_discover")
+        for alias in node.names
+    }
+    return {name for name in taken - own if re.match("_[a-zA-Z]", name)}
+
+
+def test_no_module_reaches_into_the_private_parts_of_another():
+    reaches = {path.name: private_reaches(path) for path in ROOT.rglob("*.py")}
+    # What is public of named tuples and of the interpreter in spite of its name.
+    reaches = {name: found - {"_asdict", "_getframe"} for name, found in reaches.items()}
+    # Models that come from a file are checked down to the parts that scikit-learn hides.
+    assert {name for name, found in reaches.items() if found} == {"checked.py"}
 
 
 def test_the_tests_are_in_the_rooms_of_what_they_test():
