@@ -107,7 +107,7 @@ def test_too_little_memory_is_said_in_a_sentence(table, tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def finished() -> request.Audit:
     """An audit of a small trained model."""
-    question = request.Question(
+    question = request.AuditRequest(
         "outcome", backbone="logistic_regression", leave_out=("score",), contributions=False
     )
     return request.run(made_up(), question, name="table.csv")
@@ -323,7 +323,7 @@ def test_a_feature_that_names_its_rows_is_noted(tmp_path):
     rows["number"] = np.arange(N)
     rows["colour_of_few"] = np.arange(N) % 7
     with notices.collected() as notes:
-        request._note_identifiers(rows, request.Question("outcome"))
+        request._note_identifiers(rows, request.AuditRequest("outcome"))
     told = " ".join(notes)
     assert "column 'customer' has another value in every row" in told
     assert "if it is one, use --id customer." in told
@@ -449,5 +449,5 @@ def test_labels_that_are_bytes_are_refused_in_a_sentence(tmp_path):
 def test_a_column_of_lists_is_no_identifier():
     rows = made_up().assign(load=[[1, 2]] * N)
     with notices.collected() as notes:
-        request._note_identifiers(rows, request.Question("outcome"))
+        request._note_identifiers(rows, request.AuditRequest("outcome"))
     assert not notes

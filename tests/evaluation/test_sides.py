@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from falcon_discover import DataWarning, FalconDiscover, discover
 from falcon_discover.cli import app
-from falcon_discover.cli.request import Question, run
+from falcon_discover.cli.request import AuditRequest, run
 from falcon_discover.evaluation.sides import by_predicted_class, notice
 from falcon_discover.report import About, Report, html, markdown
 from falcon_discover.runtime import notices
@@ -215,7 +215,7 @@ def test_the_command_line_prints_both_sides_and_the_notice_of_the_audited_rows(t
 
 def test_a_trained_backbone_is_told_about_on_the_audited_rows_only():
     X, y, _ = rare(600)
-    question = Question("outcome", backbone="logistic_regression", ranker="gated_confidence",
+    question = AuditRequest("outcome", backbone="logistic_regression", ranker="gated_confidence",
                         contributions=False, n_jobs=1)  # fmt: skip
     result = run(X.assign(outcome=CLASSES[y]), question, name="rare")
     told = [note for note in result.summary["notes"] if "that the model calls 'no'" in note]

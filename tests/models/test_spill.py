@@ -8,7 +8,7 @@ from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifie
 
 from falcon_discover import FalconDiscover, datasets
 from falcon_discover.models import spill
-from falcon_discover.models.spill import Shelf
+from falcon_discover.models.spill import SpillingList
 
 PLANTED = datasets.make_planted(300, random_state=0)
 X, Y = PLANTED.X[["signal_a", "signal_b", "load"]].fillna(0), PLANTED.y
@@ -18,9 +18,9 @@ def test_large_forests_are_on_disk_and_the_rest_in_memory(monkeypatch):
     monkeypatch.setattr(spill, "LARGE_NODES", 100)
     forests = [ExtraTreesClassifier(5, random_state=i).fit(X, Y) for i in range(2)]
     small = HistGradientBoostingClassifier(max_iter=5).fit(X, Y)
-    held = Shelf()
+    held = SpillingList()
     for model in (forests[0], small, forests[1]):
-        held.put(model)
+        held.append(model)
     folder = held._folder
     first, second, third = held
     assert second is small
@@ -41,8 +41,8 @@ def test_without_room_on_the_disk_they_stay_in_memory(monkeypatch):
     monkeypatch.setattr(spill, "LARGE_NODES", 100)
     monkeypatch.setattr(joblib, "dump", full)
     forest = ExtraTreesClassifier(5, random_state=0).fit(X, Y)
-    held = Shelf()
-    held.put(forest)
+    held = SpillingList()
+    held.append(forest)
     assert list(held) == [forest]
 
 

@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from falcon_discover.runtime.atomic import replacing, write_text
+from falcon_discover.runtime.atomic import atomic_write, write_text
 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, OSError, SystemExit])
@@ -16,7 +16,7 @@ def test_what_was_there_stays_when_writing_ends_early(tmp_path, end):
     paths = tmp_path / "kept.txt", tmp_path / "new.txt"
 
     def interrupted():
-        with replacing(*paths) as (kept, new):
+        with atomic_write(*paths) as (kept, new):
             kept.write(b"half of")
             new.write(b"whole")
             raise end
@@ -36,7 +36,7 @@ def test_several_files_take_their_names_only_when_all_are_whole(tmp_path, monkey
         synced.append(file)
 
     monkeypatch.setattr(os, "fsync", full_after_one)
-    with pytest.raises(OSError, match="No space"), replacing(tmp_path / "a", tmp_path / "b"):
+    with pytest.raises(OSError, match="No space"), atomic_write(tmp_path / "a", tmp_path / "b"):
         pass
     assert list(tmp_path.iterdir()) == []
 

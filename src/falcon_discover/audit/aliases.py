@@ -139,7 +139,7 @@ class Aliases(Door):
         ...     falcon.report(Path(folder) / "audit").name
         'report.html'
         """
-        with self._at_work():
+        with self._execution_context():
             return self.examine(X, y).report(
                 path,
                 name=name,
@@ -153,7 +153,7 @@ class Aliases(Door):
     def contributions(self) -> Contributions:
         """Return what each family of signals earns: the loss in eligible AUROC without it."""
         check_is_fitted(self)
-        with self._at_work():
+        with self._execution_context():
             return self.audit_.contributions()
 
     def conflict(self, X: Any = None, y: Any = None) -> Conflict:
@@ -195,7 +195,7 @@ class Aliases(Door):
         (3, 2)
         """
         check_is_fitted(self)
-        with self._at_work():
+        with self._execution_context():
             calibrator = self.audit_.calibrator(method, weighted=weighted, caution=caution)
         model = CalibratedModel(self, method, weighted=weighted, caution=caution)
         return model.with_fitted(self, calibrator)

@@ -161,7 +161,7 @@ def _one_to_one(column: pd.Series, codes: npt.NDArray[np.int8]) -> bool:
     return bool((places == codes).all() or (places == 1 - codes).all())
 
 
-def allows_gaps(model: Any) -> bool:
+def accepts_missing(model: Any) -> bool:
     """Return whether a model says that it takes missing values."""
     try:
         return bool(get_tags(model).input_tags.allow_nan)

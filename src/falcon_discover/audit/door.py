@@ -49,7 +49,7 @@ class Door(BaseEstimator):
             check_lengths(table, labels, "X", "y")
             check_same_rows(X, y)
             codes = labels.codes
-        with self._at_work():
+        with self._execution_context():
             return self.audit_.examine(table, codes)
 
     @property
@@ -107,7 +107,7 @@ class Door(BaseEstimator):
         return table
 
     @contextmanager
-    def _at_work(self) -> Iterator[None]:
+    def _execution_context(self) -> Iterator[None]:
         """Keep to the threads that were asked for, and show progress where it was asked for."""
         threads = None if self.n_jobs is None else thread_count(self.n_jobs)
         with (

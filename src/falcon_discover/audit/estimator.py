@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from falcon_discover import rankers
 from falcon_discover.audit.aliases import Aliases
 from falcon_discover.audit.checks import (
-    allows_gaps,
+    accepts_missing,
     check_lengths,
     check_parameters,
     check_same_rows,
@@ -169,7 +169,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
             n_regions=self.n_regions,
             n_jobs=self.n_jobs,
         )
-        with self._at_work():
+        with self._execution_context():
             folds = make_folds(self.cv, labels, recipe.seed)
             warn_few_rows(folds, self.n_neighbors)
             base = self._base_model(table, labels, folds, recipe.seed)
@@ -206,7 +206,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         `examine().frame()`.
         """
         table = self.new_rows(X)
-        with self._at_work():
+        with self._execution_context():
             return self.audit_.state(table, extended=False).frame(table.index)
 
     @property
@@ -239,7 +239,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         if X is None:
             return self.examine().suspicion()
         table = self.new_rows(X)
-        with self._at_work():
+        with self._execution_context():
             return self.audit_.score(self.audit_.state(table))
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -272,7 +272,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         # Our own part works with gaps; whether the whole does depends on the base model.
-        tags.input_tags.allow_nan = self._is_library or allows_gaps(self.estimator)
+        tags.input_tags.allow_nan = self._is_library or accepts_missing(self.estimator)
         tags.transformer_tags.preserves_dtype = []
         tags.input_tags.categorical = True
         tags.input_tags.string = True

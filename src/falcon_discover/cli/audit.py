@@ -25,7 +25,7 @@ from falcon_discover.settings import PAPER
 
 if TYPE_CHECKING:
     from falcon_discover.audit.estimator import FalconDiscover
-    from falcon_discover.cli.request import Audit, Question
+    from falcon_discover.cli.request import Audit, AuditRequest
 
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
 Tau = Annotated[float, typer.Option(help="Confidence from which an error is a confident error.")]
@@ -67,20 +67,20 @@ def demo(
 ) -> None:
     """Audit a model trained on the embedded Adult data."""
     from falcon_discover import datasets
-    from falcon_discover.cli.request import Question
+    from falcon_discover.cli.request import AuditRequest
     from falcon_discover.models import library
 
     check_outputs(out, save)
     X, y = datasets.load("adult")
     fast = "xgboost" if library.CANDIDATES["xgboost"].installed else "hist_gradient_boosting"
-    question = Question(
+    request = AuditRequest(
         target="target",
         backbone=backbone or fast,
         contributions=contributions,
         seed=seed,
         n_jobs=jobs,
     )
-    _run(X.assign(target=y), question, "Adult (embedded)", out, save, as_json=as_json, quiet=quiet)
+    _run(X.assign(target=y), request, "Adult (embedded)", out, save, as_json=as_json, quiet=quiet)
 
 
 @command
@@ -131,7 +131,7 @@ def audit(
 
     Example: falcon-discover audit rows.csv --target outcome --proba score
     """
-    from falcon_discover.cli.request import Question
+    from falcon_discover.cli.request import AuditRequest
     from falcon_discover.data.files import read_table
     from falcon_discover.storage.objects import read_model
 
@@ -150,7 +150,7 @@ def audit(
         echo(f"note: {note}", err=True)
     with command_to_trust():
         fitted = None if model is None else read_model(model, trust or ())
-    question = Question(
+    request = AuditRequest(
         target=target,
         model=fitted,
         proba=proba,
@@ -168,12 +168,12 @@ def audit(
         seed=seed,
         n_jobs=jobs,
     )
-    _run(table, question, data.name, out, save, as_json=as_json, quiet=quiet)
+    _run(table, request, data.name, out, save, as_json=as_json, quiet=quiet)
 
 
 def _run(
     table: Any,
-    question: Question,
+    request: AuditRequest,
     name: str,
     out: Path,
     save: Path | None,
@@ -189,7 +189,7 @@ def _run(
         progress.shown(not quiet) if quiet or as_json else progress.logged(every=5.0, whole=False)
     )
     with watched:
-        result = run(table, question, name=name)
+        result = run(table, request, name=name)
     for alert in result.summary["alerts"]:
         # Also where only paths or JSON are wanted, but then not among them.
         echo(f"WARNING: {alert}\n", err=quiet or as_json)
@@ -204,7 +204,7 @@ def _run(
         echo_json(result.summary)
         return
     if not quiet:
-        _show(result, question.identity)
+        _show(result, request.identity)
     echo(f"Review list: {paths[0]} (also {paths[1].name}); summary: {paths[2]}")
     if save is not None:
         echo(f"Audit, for 'falcon-discover score': {save}")

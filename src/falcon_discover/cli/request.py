@@ -41,7 +41,7 @@ MIN_IDENTIFIED = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class AuditRequest:
     """What to audit and how.
 
     Parameters
@@ -102,33 +102,33 @@ class Audit:
         return self.report.summary
 
 
-def run(data: pd.DataFrame, question: Question, *, name: str) -> Audit:
+def run(data: pd.DataFrame, request: AuditRequest, *, name: str) -> Audit:
     """Audit a table and return everything there is to show."""
     started = time.perf_counter()
-    if question.max_residual_rate is not None:
-        check_share(question.max_residual_rate, "max_residual_rate")
-    check_batch(question.batch)
-    review_size(len(data), question.budget)
-    if question.backbone != "auto":
-        library.candidate(question.backbone)
+    if request.max_residual_rate is not None:
+        check_share(request.max_residual_rate, "max_residual_rate")
+    check_batch(request.batch)
+    review_size(len(data), request.budget)
+    if request.backbone != "auto":
+        library.candidate(request.backbone)
     # Positions in the file identify rows from here on, whatever index the frame came with.
     data = data.reset_index(drop=True)
-    X, y = _features(data, question, name)
+    X, y = _features(data, request, name)
     with notices.collected() as noticed:
-        _note_identifiers(X, question)
-        if question.proba is not None:
+        _note_identifiers(X, request)
+        if request.proba is not None:
             falcon = None
-            found, how = _audit_predictions(data, X, y, question)
-        elif question.model is not None:
-            falcon = _falcon(FrozenEstimator(question.model), question)
-            found, how = _audit_model(falcon, X, y, question)
+            found, how = _audit_predictions(data, X, y, request)
+        elif request.model is not None:
+            falcon = _falcon(FrozenEstimator(request.model), request)
+            found, how = _audit_model(falcon, X, y, request)
         else:
-            falcon = _falcon(None if question.backbone == "auto" else question.backbone, question)
-            found, how = _audit_backbone(falcon, X, y, question)
+            falcon = _falcon(None if request.backbone == "auto" else request.backbone, request)
+            found, how = _audit_backbone(falcon, X, y, request)
         if falcon is not None:
             # The report says it of the rows that it is about, which may be others than the fit's.
             noticed.pop(falcon.examine().one_sided, None)
-    report = Report.of(found, _about(data, question, how, name, found), started=started)
+    report = Report.of(found, _about(data, request, how, name, found), started=started)
     # What was noticed during the fit comes before what was noticed when it was measured, and
     # what makes the figures worthless before both.
     notes = [*found.alerts, *noticed, *report.summary["notes"]]
@@ -139,21 +139,21 @@ def run(data: pd.DataFrame, question: Question, *, name: str) -> Audit:
 
 
 def _about(
-    data: pd.DataFrame, question: Question, how: dict[str, Any], name: str, found: Finding
+    data: pd.DataFrame, request: AuditRequest, how: dict[str, Any], name: str, found: Finding
 ) -> About:
     identity = None
-    if question.identity is not None:
-        identity = _as_written(data[question.identity]).iloc[found.index]
+    if request.identity is not None:
+        identity = _as_written(data[request.identity]).iloc[found.index]
     return About(
         name=name,
-        target=question.target,
+        target=request.target,
         rows=len(data),
         how=how,
-        settings={key: getattr(question, key) for key in ("ranker", "severity", "seed")},
-        budget=question.budget,
-        max_residual_rate=question.max_residual_rate,
-        batch=question.batch,
-        contributions=question.contributions,
+        settings={key: getattr(request, key) for key in ("ranker", "severity", "seed")},
+        budget=request.budget,
+        max_residual_rate=request.max_residual_rate,
+        batch=request.batch,
+        contributions=request.contributions,
         identity=identity,
     )
 
@@ -162,19 +162,19 @@ Findings = tuple[Finding, dict[str, Any]]
 
 
 def _audit_predictions(
-    data: pd.DataFrame, X: pd.DataFrame, y: pd.Series, question: Question
+    data: pd.DataFrame, X: pd.DataFrame, y: pd.Series, request: AuditRequest
 ) -> Findings:
-    p = _scores(data[question.proba])
+    p = _scores(data[request.proba])
     found = discover(
         X,
         y,
         p,
-        positive=question.positive,
-        tau=question.tau,
-        ranker=question.ranker,
-        severity=question.severity,
-        random_state=question.seed,
-        n_jobs=question.n_jobs,
+        positive=request.positive,
+        tau=request.tau,
+        ranker=request.ranker,
+        severity=request.severity,
+        random_state=request.seed,
+        n_jobs=request.n_jobs,
     )
     how = {
         "mode": "predictions only",
@@ -185,9 +185,9 @@ def _audit_predictions(
 
 
 def _audit_model(
-    falcon: FalconDiscover, X: pd.DataFrame, y: pd.Series, question: Question
+    falcon: FalconDiscover, X: pd.DataFrame, y: pd.Series, request: AuditRequest
 ) -> Findings:
-    wanted = getattr(question.model, "feature_names_in_", None)
+    wanted = getattr(request.model, "feature_names_in_", None)
     if wanted is not None:
         lacking = [column for column in wanted if column not in X.columns]
         if lacking:
@@ -199,14 +199,14 @@ def _audit_model(
     found = falcon.fit(X, y).examine()
     how = {
         "mode": "frozen model",
-        "model": type(question.model).__name__,
+        "model": type(request.model).__name__,
         "rows": "all rows, each compared with the rows of the other folds",
     }
     return found, how
 
 
 def _audit_backbone(
-    falcon: FalconDiscover, X: pd.DataFrame, y: pd.Series, question: Question
+    falcon: FalconDiscover, X: pd.DataFrame, y: pd.Series, request: AuditRequest
 ) -> Findings:
     labels = Labels.from_input(y)
     rarest = int(np.bincount(labels.codes).min())
@@ -215,7 +215,7 @@ def _audit_backbone(
             f"the rarer class has {rarest} rows: training a backbone on 70 % of the rows and "
             "auditing it on 20 % needs at least 10."
         )
-    train, validation, test = paper_split(labels.codes, question.seed)
+    train, validation, test = paper_split(labels.codes, request.seed)
     falcon.fit(X.iloc[train], y.iloc[train], X_cal=X.iloc[validation], y_cal=y.iloc[validation])
     found = falcon.examine(X.iloc[test], y.iloc[test])
     how = {
@@ -229,21 +229,23 @@ def _audit_backbone(
     return replace(found, table=table, source=HELD_OUT), how
 
 
-def _falcon(estimator: Any, question: Question) -> FalconDiscover:
+def _falcon(estimator: Any, request: AuditRequest) -> FalconDiscover:
     return FalconDiscover(
         estimator,
-        tau=question.tau,
-        ranker=question.ranker,
-        severity=question.severity,
-        random_state=question.seed,
-        n_jobs=question.n_jobs,
+        tau=request.tau,
+        ranker=request.ranker,
+        severity=request.severity,
+        random_state=request.seed,
+        n_jobs=request.n_jobs,
     )
 
 
-def _features(data: pd.DataFrame, question: Question, name: str) -> tuple[pd.DataFrame, pd.Series]:
-    single = {"--target": question.target, "--proba": question.proba, "--id": question.identity}
+def _features(
+    data: pd.DataFrame, request: AuditRequest, name: str
+) -> tuple[pd.DataFrame, pd.Series]:
+    single = {"--target": request.target, "--proba": request.proba, "--id": request.identity}
     roles = [(option, column) for option, column in single.items() if column is not None]
-    roles += [("--leave-out", column) for column in question.leave_out]
+    roles += [("--leave-out", column) for column in request.leave_out]
     taken: dict[str, str] = {}
     for option, column in roles:
         if column not in data.columns:
@@ -253,9 +255,9 @@ def _features(data: pd.DataFrame, question: Question, name: str) -> tuple[pd.Dat
                 f"{taken[column]} and {option} both name the column {column!r}: give each its own."
             )
         taken.setdefault(column, option)
-    if question.identity in LIST_COLUMNS:
+    if request.identity in LIST_COLUMNS:
         raise InputError(
-            f"--id names the column {question.identity!r}, and the review list has a column of "
+            f"--id names the column {request.identity!r}, and the review list has a column of "
             "that name: rename yours."
         )
     for column in data.columns:
@@ -265,7 +267,7 @@ def _features(data: pd.DataFrame, question: Question, name: str) -> tuple[pd.Dat
     X = data.drop(columns=list(taken))
     if X.shape[1] == 0:
         raise InputError("no feature column is left beside the target.")
-    return X, data[question.target]
+    return X, data[request.target]
 
 
 def _scores(column: pd.Series) -> FloatArray:
@@ -297,10 +299,10 @@ def _as_written(identity: pd.Series) -> pd.Series:
     return shown.where(identity.notna(), None)
 
 
-def _note_identifiers(X: pd.DataFrame, question: Question) -> None:
+def _note_identifiers(X: pd.DataFrame, request: AuditRequest) -> None:
     """Note features that name their rows: they tell nothing about new ones."""
-    used = getattr(question.model, "feature_names_in_", X.columns)
-    option = "--id" if question.identity is None else "--leave-out"
+    used = getattr(request.model, "feature_names_in_", X.columns)
+    option = "--id" if request.identity is None else "--leave-out"
     for name in X.columns.intersection(list(used)):
         whole = pd.api.types.is_integer_dtype(X[name].dtype)
         if len(X) < MIN_IDENTIFIED or not (whole or pd.api.types.is_string_dtype(X[name])):

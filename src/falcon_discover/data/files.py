@@ -13,7 +13,7 @@ import pandas as pd
 
 from falcon_discover.data import delimited
 from falcon_discover.exceptions import InputError
-from falcon_discover.runtime.atomic import replacing
+from falcon_discover.runtime.atomic import atomic_write
 from falcon_discover.runtime.records import json_text
 
 # Readers by the ending of the file; delimited text has many endings and one reader of its own.
@@ -85,7 +85,7 @@ def write_results(
     folder.mkdir(parents=True, exist_ok=True)
     words = {"summary.json": json_text(summary), **(texts or {})}
     paths = [folder / name for name in ("review.parquet", "review.csv", *words)]
-    with replacing(*paths) as (parquet, table, *files):
+    with atomic_write(*paths) as (parquet, table, *files):
         review.to_parquet(parquet, index=False)
         spreadsheet_safe(review).to_csv(table, index=False, quoting=csv.QUOTE_NONNUMERIC)
         for file, text in zip(files, words.values(), strict=True):

@@ -121,12 +121,12 @@ def take_rows(X: Any, rows: IntArray | slice) -> Any:
     return X[rows]
 
 
-def telling_columns(coordinates: Float32Array) -> IntArray:
+def informative_columns(coordinates: Float32Array) -> IntArray:
     """Return which columns vary; almost constant ones cost time and cannot be split on.
 
     Examples
     --------
-    >>> telling_columns(np.array([[0.0, 1.0], [0.0, 2.0]], dtype=np.float32))
+    >>> informative_columns(np.array([[0.0, 1.0], [0.0, 2.0]], dtype=np.float32))
     array([1])
     """
     return np.flatnonzero(coordinates.std(axis=0) >= MIN_SPREAD)

@@ -13,7 +13,7 @@ from sklearn.datasets import fetch_openml
 from falcon_discover.datasets.registry import REGISTRY, DataSet, content_digest
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import notices
-from falcon_discover.runtime.atomic import replacing
+from falcon_discover.runtime.atomic import atomic_write
 
 FOLDER_VARIABLE = "FALCON_DISCOVER_DATA"
 TARGET = "target"
@@ -101,7 +101,7 @@ def fetch(name: str) -> Path:
     _check(known, X, table[TARGET])
     path = cache_folder() / f"{name}.parquet"
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as (file,):
+    with atomic_write(path) as (file,):
         table.to_parquet(file, compression="zstd", index=False)
     return path
 

@@ -22,7 +22,7 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.models import library
 from falcon_discover.models.adapter import Probe, probe
 from falcon_discover.models.fitting import fit_backbone
-from falcon_discover.models.spill import Shelf
+from falcon_discover.models.spill import SpillingList
 from falcon_discover.runtime import notices, progress
 from falcon_discover.runtime.interrupts import interrupt_after
 from falcon_discover.runtime.optional import hint
@@ -230,16 +230,16 @@ def select_backbone(
     coordinates = [view.transform(table) for view in views]
     auroc: dict[str, float] = {}
     best, best_p = "", np.empty(0)
-    best_models = Shelf()
+    best_models = SpillingList()
     for name in names:
-        models, p = Shelf(), np.empty(len(table))
+        models, p = SpillingList(), np.empty(len(table))
         for number, (others, held_out) in enumerate(folds):
             progress.step(f"{name}: fold {number + 1} of {len(folds)}")
             rows = coordinates[number]
             model = fit_backbone(name, rows[others], labels.codes[others], seed=seed, n_jobs=n_jobs)
             asked = rows[held_out].astype(library.candidate(name).dtype, copy=False)
             p[held_out] = Probe(model, column=1).predict(asked)
-            models.put(model)
+            models.append(model)
             del model
         auroc[name] = float(roc_auc_score(labels.codes, p))
         # Only the leader's fold models are kept.
@@ -271,7 +271,7 @@ class _FoldProbes:
     """The fold models with their views, one at a time."""
 
     views: list[TransformedView]
-    models: Shelf
+    models: SpillingList
 
     def __iter__(self) -> Iterator[Probe]:
         for view, model in zip(self.views, self.models, strict=True):

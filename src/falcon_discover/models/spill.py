@@ -21,14 +21,14 @@ from falcon_discover.models.proba import FORESTS
 LARGE_NODES = 2_000_000
 
 
-class Shelf:
+class SpillingList:
     """Models in the order they were put here, one at a time in memory if they are large.
 
     Examples
     --------
-    >>> shelf = Shelf()
-    >>> shelf.put("a model")
-    >>> list(shelf)
+    >>> models = SpillingList()
+    >>> models.append("a model")
+    >>> list(models)
     ['a model']
     """
 
@@ -36,7 +36,7 @@ class Shelf:
         self._models: list[Any] = []
         self._folder: Path | None = None
 
-    def put(self, model: Any) -> None:
+    def append(self, model: Any) -> None:
         """Take a model."""
         self._models.append(self._written(model) if _nodes(model) > LARGE_NODES else model)
 

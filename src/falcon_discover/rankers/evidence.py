@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from falcon_discover.data.table import telling_columns
+from falcon_discover.data.table import informative_columns
 from falcon_discover.rankers.inputs import (
     Inputs,
     against_the_prediction,
@@ -171,7 +171,7 @@ class EvidenceModel:
         task, inputs = TASKS[self.target], self.inputs(sample.state)
         errors = int(sample.errors.sum())
         self.trees_weight = task.trees_weight * errors / (errors + task.trees_half)
-        self.kept = telling_columns(inputs.features)
+        self.kept = informative_columns(inputs.features)
         rows = self._rows(inputs)
         rising = [1] * inputs.signals.shape[1] + [0] * len(self.kept)
         with one_blas_thread(openmp=1 if rows.size <= ONE_THREAD_CELLS else None):

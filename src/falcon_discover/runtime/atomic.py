@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 
 @contextmanager
-def replacing(*paths: Path) -> Iterator[Sequence[BinaryIO]]:
+def atomic_write(*paths: Path) -> Iterator[Sequence[BinaryIO]]:
     """Open a hidden file beside each path; they take these names only when all are whole."""
     parts = [path.with_name(f".{path.name}-{token_hex(4)}.partial") for path in paths]
     try:
@@ -31,6 +31,6 @@ def replacing(*paths: Path) -> Iterator[Sequence[BinaryIO]]:
 
 def write_text(path: Path, text: str) -> Path:
     """Write a text file in one step, and return it."""
-    with replacing(path) as (file,):
+    with atomic_write(path) as (file,):
         file.write(text.encode())
     return path

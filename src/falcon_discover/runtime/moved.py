@@ -71,8 +71,15 @@ RENAMED = {
     "Measure": "StateBuilder",
     "OwnDoubt": "ModelDoubt",
     "OfScores": "ScoreCalibrator",
+    "Question": "AuditRequest",
+    "Shelf": "SpillingList",
+    "allows_gaps": "accepts_missing",
+    "put_back": "restore_boosters",
+    "replacing": "atomic_write",
     "shown": "label_repr",
     "summary_json": "json_text",
+    "taken_out": "extract_boosters",
+    "telling_columns": "informative_columns",
 }
 
 

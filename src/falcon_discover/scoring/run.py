@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import locks, notices, progress
-from falcon_discover.runtime.atomic import replacing, write_text
+from falcon_discover.runtime.atomic import atomic_write, write_text
 from falcon_discover.runtime.records import json_text
 from falcon_discover.scoring import rows
 from falcon_discover.scoring.plan import PART_ROWS, Part, Plan, difference
@@ -119,7 +119,7 @@ def _write(out: Path, finished: Iterable[Scored], parts: Sequence[Part]) -> dict
     notes: dict[str, None] = {}
     progress.expect(len(parts))
     for done, scored in enumerate(finished, start=1):
-        with replacing(out / names[scored.number]) as (file,):
+        with atomic_write(out / names[scored.number]) as (file,):
             file.write(scored.data)
         notes |= dict.fromkeys(scored.notes)
         progress.step(f"{done} of {len(parts)} parts written")

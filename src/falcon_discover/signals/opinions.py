@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from joblib import effective_n_jobs
 
-from falcon_discover.data.table import Table, telling_columns
+from falcon_discover.data.table import Table, informative_columns
 from falcon_discover.data.view import TransformedView
 from falcon_discover.models.adapter import Probe
 from falcon_discover.models.crossfit import Folds
@@ -46,7 +46,7 @@ class Opinions:
         n_jobs: int | None = None,
     ) -> Opinions:
         """Fit one model of each kind; with one class only there is nothing to have views on."""
-        columns = telling_columns(coordinates)
+        columns = informative_columns(coordinates)
         if len(np.unique(labels)) < 2 or not len(columns):
             return cls({}, columns)
         rows, models = coordinates[:, columns], {}

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from falcon_discover.exceptions import InputError
-from falcon_discover.runtime.atomic import replacing
+from falcon_discover.runtime.atomic import atomic_write
 from falcon_discover.runtime.records import json_text
 from falcon_discover.storage import bounds
 from falcon_discover.storage import manifest as contents_table
@@ -33,7 +33,7 @@ def write(path: Path, manifest: Mapping[str, Any], parts: Mapping[str, bytes]) -
     listed = {name: {"bytes": len(data), "sha256": _hash(data)} for name, data in parts.items()}
     head = {"format": FORMAT, "schema": contents_table.SCHEMA, **manifest, "parts": listed}
     text = json_text(head).encode()
-    with replacing(path) as (file,):
+    with atomic_write(path) as (file,):
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
             archive.writestr(MANIFEST, text)
             archive.writestr(CHECKSUM, f"{_hash(text)}  {MANIFEST}\n")

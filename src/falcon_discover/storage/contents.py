@@ -104,7 +104,7 @@ def stored(falcon: FalconDiscover, keep: Keep) -> tuple[dict[str, Any], Parts, l
         manifest["seed"] = int(audit.seed)
     else:
         _store_rows(audit, keep, content, manifest, parts)
-    parts[OBJECTS], strange = objects.dumped(native.taken_out(content, parts))
+    parts[OBJECTS], strange = objects.dumped(native.extract_boosters(content, parts))
     manifest["versions"] = _versions(parts)
     return manifest, parts, strange
 
@@ -122,7 +122,7 @@ def restored(archive: Archive, trusted: Collection[str], n_jobs: int | None) -> 
     content = objects.loaded(archive.parts[OBJECTS], trusted, name=where, limit=archive.limit)
     # Other parts have their own sentence; what is left is due to the objects.
     with frames.reading(where):
-        content = native.put_back(content, archive.parts, archive.name)
+        content = native.restore_boosters(content, archive.parts, archive.name)
         parameters, estimator = content["parameters"], content["parameters"]["estimator"]
         if n_jobs is not None:
             parameters["n_jobs"] = n_jobs

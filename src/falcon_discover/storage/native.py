@@ -36,7 +36,7 @@ class NativeModel:
     values: dict[str, Any]
 
 
-def taken_out(content: Any, parts: dict[str, bytes]) -> Any:
+def extract_boosters(content: Any, parts: dict[str, bytes]) -> Any:
     """Return a copy in which boosters are `NativeModel`s, and put their files into `parts`."""
 
     def swap(value: Any) -> Any:
@@ -54,7 +54,7 @@ def taken_out(content: Any, parts: dict[str, bytes]) -> Any:
     return _exchanged(content, swap, {})
 
 
-def put_back(content: Any, parts: Mapping[str, bytes], name: str) -> Any:
+def restore_boosters(content: Any, parts: Mapping[str, bytes], name: str) -> Any:
     """Return a copy in which `NativeModel`s are boosters again.
 
     Their libraries' parsers are native code: what a forged part does to them is not known here.
