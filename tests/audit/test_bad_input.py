@@ -310,7 +310,7 @@ def test_a_billion_neighbours_are_as_many_as_there_are(table):
     many = FalconDiscover(
         LogisticRegression(), n_mix_neighbors=10**9, ranker="confidence", random_state=0
     )
-    assert many.fit(X[["steps", "size"]], y).discovery_.frame().notna().all().all()
+    assert many.fit(X[["steps", "size"]], y).examine().frame().notna().all().all()
 
 
 @quiet

@@ -9,7 +9,7 @@ from importlib.resources import files
 import pytest
 
 from falcon_discover import InputError
-from falcon_discover.evaluation.curves import Curves
+from falcon_discover.audit.curves import Curves
 from falcon_discover.evaluation.results import records
 from falcon_discover.plots import charts, draw
 from falcon_discover.plots.chart import Area, Axis, Chart, Line, Text, box

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 from falcon_discover import datasets
-from falcon_discover.audit.finding import _rules
 from falcon_discover.data.table import Table
 from falcon_discover.metrics import confidence
-from falcon_discover.rankers.training import LabelledState, TrainingRows
+from falcon_discover.rankers.training import LabelledState
 from falcon_discover.regions.confirm import cautious_p_value, excess_p_value, holm
 from falcon_discover.regions.halves import halves, twins_of
 from falcon_discover.regions.rules import find_rules, find_together
+from falcon_discover.regions.search import find_regions
 from falcon_discover.signals.state import State
 
 
@@ -122,15 +122,18 @@ def test_an_audit_tests_both_kinds_of_regions_at_one_level_and_with_validation_r
     planted = datasets.make_planted(2_000, shape="box", random_state=3)
     table = Table.from_input(planted.X)
     labelled = LabelledState(State.from_scores(planted.proba), planted.y.astype(np.int8))
-    parts = [np.arange(1_200), np.arange(1_200, 2_000)]
-    oof, checked = (LabelledState(labelled.state.take(p), labelled.codes[p]) for p in parts)
-    own, other = (Table.from_input(planted.X.iloc[p], table.kinds) for p in parts)
-    rules, _ = _rules(own, TrainingRows(oof, checked), other, 0.9, 0)
+    sure, events = labelled.state.confidence, labelled.events(0.9)
+
+    def found(n):
+        """Regions of the first 1,200 rows, with the others up to `n` as validation rows."""
+        rows = table.frame[:n], table.kinds, sure[:n], events[:n]
+        return find_regions(*rows, n_fit=1_200, tau=0.9, seed=0)[0]
+
+    rules = found(2_000)
     (rule,) = [rule for rule in rules if rule.confirmed]
     assert rule.discovery.rows + rule.confirmation.rows == len(rule.rows)
     assert rule.confirmation.eligible > 1.5 * rule.discovery.eligible
-    alone, _ = _rules(own, TrainingRows(oof), None, 0.9, 0)
-    assert rule.p_value < alone[0].p_value
+    assert rule.p_value < found(1_200)[0].p_value
 
 
 def test_an_empty_table_of_events_has_no_rule_in_any_search():

@@ -7,10 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from falcon_discover.regions.unexpected import Figures, Rule
 from hypothesis import given
 from hypothesis import strategies as st
-from test_report import Page, markdown_tables
 
 from falcon_discover import datasets
 from falcon_discover.audit.curves import Curves
@@ -23,6 +21,7 @@ from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions.claims import excess_claim, frequency_claim
 from falcon_discover.regions.conditions import IsMissing, OneOf, Range, in_words, short_names
 from falcon_discover.regions.region_set import RegionSet
+from falcon_discover.regions.rules import Figures, Rule
 from falcon_discover.regions.search import find_regions
 from falcon_discover.report import About, Report, html, markdown
 from falcon_discover.report.build import _regions
@@ -30,6 +29,7 @@ from falcon_discover.report.sections.regions import regions_section
 from falcon_discover.report.write import write_folder
 from falcon_discover.signals.state import State
 from support.findings import changed, made_up
+from support.pages import Page, markdown_tables
 
 START = "average_outstanding_balance_across_all_"
 CURRENT, SAVINGS = f"{START}current_accounts", f"{START}savings_accounts"

@@ -41,9 +41,10 @@ def test_audits_in_threads_keep_their_notes_apart():
     for name, notes in zip(names, together, strict=True):
         own = [note for note in notes if "is constant" in note]
         assert own == [f"column '{name}' is constant: it does not count in distances."]
-    # Libraries put filters back in an order of their own; none of ours may be left.
-    ours = (DataWarning, ConvergenceWarning, LinAlgWarning)
-    assert [line for line in warnings.filters if line not in before and line[2] in ours] == []
+    # Libraries put filters of their own back in any order; none of ours, which hide, may be left.
+    kinds = (DataWarning, ConvergenceWarning, LinAlgWarning)
+    ours = [line for line in warnings.filters if line[0] == "ignore" and line[2] in kinds]
+    assert [line for line in ours if line not in before] == []
 
 
 @pytest.mark.parametrize("n", [20, 30, 60])

@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 from sklearn.linear_model import LogisticRegression
 
 from falcon_discover import FalconDiscover, datasets, discover
-from falcon_discover.evaluation.curves import Curves
+from falcon_discover.audit.curves import Curves
 from falcon_discover.models import library
 from falcon_discover.rankers.inputs import RESCALED, signal_columns
 from falcon_discover.report.rows import page_rows

@@ -14,7 +14,7 @@ from typing import Literal
 Point = tuple[float, float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Line:
     """A line through points; those with a note are marked, and show it when pointed at."""
 
@@ -24,7 +24,7 @@ class Line:
     notes: Mapping[int, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Area:
     """An area within an outline, which shows its note when pointed at."""
 
@@ -35,7 +35,7 @@ class Area:
     opacity: float = 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Text:
     """Words around a point: right of it, above it, above and ending there, or over it."""
 
@@ -46,7 +46,7 @@ class Text:
     name: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Axis:
     """An axis from one value to another, or with a name for each unit from 0 on.
 
@@ -73,7 +73,7 @@ class Axis:
         return [(value, self.words(value)) for value in values]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Chart:
     """What a chart shows; layers are drawn in their order."""
 

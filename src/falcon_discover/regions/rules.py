@@ -142,11 +142,12 @@ def find_rules(
 
     Examples
     --------
-    >>> from falcon_discover import datasets, tables
+    >>> from falcon_discover import datasets
+    >>> from falcon_discover.data.table import Table
     >>> planted = datasets.make_planted(4_000, shape="missing", random_state=0)
     >>> wrong = (planted.proba >= 0.5) != planted.y
     >>> sure = np.maximum(planted.proba, 1 - planted.proba)
-    >>> table = tables.Table.from_input(planted.X)
+    >>> table = Table.from_input(planted.X)
     >>> rules = find_rules(table.frame, table.kinds, sure, wrong & (sure >= 0.9))
     >>> rules[0].words, rules[0].confirmed
     ('load is missing', True)
