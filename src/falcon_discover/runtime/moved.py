@@ -33,7 +33,7 @@ MOVED = {
     "discovery": ("audit.finding",),
     "engines": ("scoring",),
     "estimator": ("audit.estimator",),
-    "files": ("data.files", "storage.objects"),
+    "files": ("data.files", "storage.objects", "runtime.atomic"),
     "guarantee": ("evaluation.budget", "evaluation.bounds"),
     "inference": ("metrics.intervals",),
     "interrupts": ("runtime.interrupts",),
