@@ -11,6 +11,8 @@ from sklearn.metrics import average_precision_score
 from falcon_discover import metrics
 from support import oracle
 
+# A busy machine takes its time over the checks that scikit-learn makes.
+unhurried = settings(deadline=None)
 EPS = float(np.finfo(np.float64).eps)
 cases = st.lists(
     st.tuples(st.booleans(), st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 0.95, 1.0])),
@@ -47,6 +49,7 @@ def test_capture_grows_with_the_budget(case, a, b):
     assert metrics.capture_at(events, scores, low) <= metrics.capture_at(events, scores, high)
 
 
+@unhurried
 @given(cases, st.integers(0, 1000))
 def test_order_free_metrics_do_not_depend_on_row_order(case, seed):
     events, scores = columns(case)
@@ -57,6 +60,7 @@ def test_order_free_metrics_do_not_depend_on_row_order(case, seed):
         )
 
 
+@unhurried
 @given(cases)
 def test_swapping_the_classes_changes_nothing(case):
     y, p = columns(case)
@@ -76,7 +80,7 @@ def test_monotone_transforms_change_no_ranking_metric(case):
         )
 
 
-@settings(deadline=None)  # a busy machine takes its time over the checks of scikit-learn
+@unhurried
 @given(cases)
 def test_brier_and_nll_equal_plain_sums(case):
     y, p = columns(case)
@@ -85,7 +89,7 @@ def test_brier_and_nll_equal_plain_sums(case):
     assert metrics.nll(y, p) == pytest.approx(-sum(map(math.log, given)) / len(case))
 
 
-@settings(deadline=None)
+@unhurried
 @given(cases)
 def test_average_precision_equals_scikit_learn(case):
     y, p = columns(case)
