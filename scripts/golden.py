@@ -36,7 +36,7 @@ from falcon_discover import FalconDiscover, datasets, discover, load
 CALIBRATORS = ("platt", "isotonic", "beta", "temperature", "discrepancy")
 RANKERS = ("s_disc", "s_stab", "confidence", "learned_oof", "gated_confidence")
 # What a report says about the machine and the moment, not about the audit.
-NOT_FROZEN = {"versions", "version", "created", "seconds", "made", "when"}
+NOT_FROZEN = {"schema_version", "versions", "version", "created", "seconds", "made", "when"}
 Golden = dict[str, str]
 
 
@@ -119,7 +119,7 @@ def archive(golden: Golden, name: str, falcon: Any, new: pd.DataFrame, folder: P
                             b"".join(arrays[key].tobytes() for key in sorted(arrays.files))
                         )
                 elif part.endswith(".parquet"):
-                    rows = pd.read_parquet(BytesIO(data))
+                    rows = pd.read_parquet(BytesIO(data)).drop(columns="learned", errors="ignore")
                     golden[f"{name} {keep} {part}"] = digest(rows.to_csv().encode())
         again = load(path)
         golden[f"{name} {keep} loaded suspicion"] = numbers(again.score_samples(new))
