@@ -143,10 +143,37 @@ def calibration_table() -> str:
         ]
         for i, row in enumerate(known.itertuples(), start=1)
     ]
-    head = ["bin", "rows", "events", "predicted", "observed [95 % interval]", "inside"]
+    head = ["bin", "rows", "events", "predicted", "observed [95% interval]", "inside"]
     return (
         f"{table(head, rows)}\n\nInside the interval in {int(known['inside'].sum())} of "
-        f"{len(known)} bins."
+        f"{len(known)} bins.\n\n{_in_the_large()}"
+    )
+
+
+def _in_the_large() -> str:
+    """Return observed errors per predicted one and the slope, per data set and over all."""
+    known = results("beyond", "risk_in_the_large.csv")
+    rows = [
+        [
+            plan.TITLES.get(row.dataset, row.dataset),
+            f"{row.predicted:.1f}",
+            f"{row.observed:,}",
+            f"{row.ratio:.2f} [{row.low:.2f}, {row.high:.2f}]",
+            f"{row.slope:.2f} [{row.slope_low:.2f}, {row.slope_high:.2f}]",
+            f"{row.top_predicted:.1f} / {row.top_observed:,}",
+        ]
+        for row in known.itertuples()
+    ]
+    return table(
+        [
+            "data set",
+            "predicted",
+            "observed",
+            "observed per predicted [95% interval]",
+            "slope [95% interval]",
+            "riskiest tenth: predicted / observed",
+        ],
+        rows,
     )
 
 
