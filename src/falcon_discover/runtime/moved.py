@@ -88,8 +88,8 @@ def new_names(module: str) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> new_names("falcon_discover.curves.capture")
-    ('falcon_discover.evaluation.curves.capture',)
+    >>> new_names("falcon_discover.engines.rows")
+    ('falcon_discover.scoring.rows',)
     >>> new_names("falcon_discover.settings")
     ()
     """
