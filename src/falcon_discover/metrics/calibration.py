@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import brier_score_loss, log_loss
+from sklearn.metrics import log_loss
 
 from falcon_discover.metrics.checked import labels_with_probabilities
 from falcon_discover.metrics.decisions import confidence
@@ -62,7 +60,8 @@ def brier(y: npt.ArrayLike, p: npt.ArrayLike) -> float:
     >>> brier([1, 0], [0.5, 0.5])
     0.25
     """
-    return _mean_loss(partial(brier_score_loss, pos_label=1), y, p)
+    labels, scores = labels_with_probabilities(y, p)
+    return float(np.mean((scores - labels) ** 2)) if len(scores) else math.nan
 
 
 def nll(y: npt.ArrayLike, p: npt.ArrayLike) -> float:
@@ -73,13 +72,8 @@ def nll(y: npt.ArrayLike, p: npt.ArrayLike) -> float:
     >>> round(nll([1, 0], [0.5, 0.5]), 4)
     0.6931
     """
-    return _mean_loss(partial(log_loss, labels=[0, 1]), y, p)
-
-
-def _mean_loss(loss: Callable[..., float], y: npt.ArrayLike, p: npt.ArrayLike) -> float:
-    """Return a loss of scikit-learn's, NaN where there is no row."""
     labels, scores = labels_with_probabilities(y, p)
-    return float(loss(labels.astype(int), scores)) if len(scores) else math.nan
+    return float(log_loss(labels, scores, labels=[False, True])) if len(scores) else math.nan
 
 
 def _confidence_gaps(y: npt.ArrayLike, p: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
