@@ -20,6 +20,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from falcon_discover import PAPER, DataWarning, FalconDiscover, datasets, discover
 from falcon_discover.models import library
 from falcon_discover.rankers import RANKERS, Ranker
+from falcon_discover.scoring.scorer import score_table
 from falcon_discover.signals.catalogue import SIGNALS
 from support.checks import scikit_learn_checks
 from support.tables import awkward_table
@@ -362,3 +363,28 @@ def test_learned_without_events_falls_back_to_the_gate_and_says_so():
     with pytest.warns(DataWarning, match="nothing to tell apart and ranks by gated confidence"):
         scores = found.suspicion()
     np.testing.assert_array_equal(scores, found.score("gated_confidence", 0.9))
+
+
+class Plain:
+    """A user's own ranker, which knows nothing of this package."""
+
+    __slots__ = ()
+
+    def fit(self, state, false_confidence, tau=0.9):
+        return self
+
+    def score(self, state):
+        return -state.confidence
+
+
+def test_an_object_with_fit_and_score_is_a_ranker():
+    rows, new = (datasets.make_planted(n, random_state=n) for n in (300, 60))
+    falcon = FalconDiscover("logistic_regression", ranker=Plain(), random_state=0)
+    falcon.fit(rows.X, rows.y)
+    assert isinstance(falcon.ranker_, Plain)
+    found = falcon.examine(new.X, new.y)
+    np.testing.assert_array_equal(found.suspicion(), -found.state.confidence)
+    assert found.risk() is None
+    assert next(iter(found.compared())) == "Plain"
+    scores = score_table(falcon, new.X)
+    np.testing.assert_array_equal(scores["suspicion"], found.suspicion())

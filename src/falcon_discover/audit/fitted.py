@@ -98,9 +98,11 @@ class FittedAudit:
         """Return any ranker, fitted once on the rows it learns from."""
         if not self.has_rows:
             made = rankers.make(spec)
-            if made.labels is not None:
+            if rankers.trait(made, "labels") is not None:
                 raise InputError(f"the ranker {spec!r} learns from {LEFT_OUT}")
-            if not set(made.needs) <= set(self.training.oof.state.signals.columns):
+            if not set(rankers.trait(made, "needs")) <= set(
+                self.training.oof.state.signals.columns
+            ):
                 raise InputError(f"the ranker {spec!r} compares with {LEFT_OUT}")
         return self.training.ranker(spec, tau)
 

@@ -55,7 +55,7 @@ class Recipe:
 
 def check_ranker(spec: Any, *, has_validation: bool) -> None:
     """Raise if a ranker cannot be made, or learns from rows that are not there."""
-    check_labels(rankers.make(spec).labels, has_validation=has_validation)
+    check_labels(rankers.trait(rankers.make(spec), "labels"), has_validation=has_validation)
 
 
 def fit_audit(
@@ -81,9 +81,9 @@ def fit_audit(
         tuple(recipe.mix),
         recipe.seed,
     )
-    ranker = rankers.make(recipe.spec)
+    wants_opinions = rankers.trait(rankers.make(recipe.spec), "wants_opinions")
     opinions = None
-    if ranker.wants_opinions:
+    if wants_opinions:
         opinions = CrossOpinions.fit(table, labels.codes, folds, recipe.seed, recipe.n_jobs)
     state = builder.cross_fitted_state(
         table,
@@ -107,7 +107,7 @@ def fit_audit(
             base.p,
             base.probe,
             own_view=base.own_view,
-            opinions_seed=recipe.seed if ranker.wants_opinions else None,
+            opinions_seed=recipe.seed if wants_opinions else None,
             n_jobs=recipe.n_jobs,
         )
         view, features = reference.view, reference.coordinates
@@ -147,7 +147,9 @@ def _regions(
     recipe: Recipe,
 ) -> RegionSet:
     """Return the regions of the rows; with each half of them, validation rows confirm."""
-    rankers.make(recipe.spec).check(training.oof.state)
+    ranker = rankers.make(recipe.spec)
+    if isinstance(ranker, rankers.Ranker):
+        ranker.check(training.oof.state)
     progress.expect(1)
     progress.step("regions")
     rows, tau = training.oof, recipe.tau

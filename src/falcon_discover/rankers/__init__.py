@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import clone
 
 from falcon_discover.exceptions import InputError
-from falcon_discover.rankers.base import LabelSource, Ranker
+from falcon_discover.rankers.base import LabelSource, Ranker, trait
 from falcon_discover.rankers.fixed import (
     ConfidenceRanker,
     DiscrepancyRanker,
@@ -39,10 +39,10 @@ __all__ = [
     "Ranker",
     "StabilityRanker",
     "compared",
-    "complete",
     "make",
     "name_of",
     "specified",
+    "trait",
 ]
 
 RANKERS: dict[str, Callable[[], Ranker]] = {
@@ -61,12 +61,6 @@ RANKERS: dict[str, Callable[[], Ranker]] = {
 
 # Shown beside any ranker: they need no labels, and a ranker earns its keep by beating them.
 BASELINES = ("gated_confidence", "s_disc", "s_stab", "confidence", "random")
-
-
-ASSUMED = {
-    name: getattr(Ranker, name)
-    for name in ("needs", "labels", "target", "wants_opinions", "gated", "cross_fits")
-}
 
 
 def specified(ranker: Any, severity: str = "count") -> Any:
@@ -105,21 +99,13 @@ def make(ranker: Any) -> Ranker:
             f"ranker is {ranker!r}: it must be a name or an object with "
             "fit(state, false_confidence, tau) and score(state)."
         )
-    return complete(clone(ranker, safe=False))
-
-
-def complete(ranker: Any) -> Ranker:
-    """Return a ranker that says of itself all that others ask; one of the user's own need not."""
-    for name, default in {**ASSUMED, "name": type(ranker).__name__}.items():
-        if not hasattr(ranker, name):
-            setattr(ranker, name, default)
-    known: Ranker = ranker
-    return known
+    copy: Ranker = clone(ranker, safe=False)
+    return copy
 
 
 def name_of(ranker: Any) -> str:
     """Return the name of a ranker that is given by name or as it is."""
-    return ranker if isinstance(ranker, str) else make(ranker).name
+    return ranker if isinstance(ranker, str) else trait(ranker, "name")
 
 
 def compared(ranker: Any, known: set[str]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
@@ -63,3 +63,9 @@ class Ranker(BaseEstimator):
                 f"ranker {self.name!r} needs {', '.join(missing)}, which only a model can "
                 "give: pass the model, or choose a ranker that works on predictions."
             )
+
+
+def trait(ranker: Any, name: str) -> Any:
+    """Return what a ranker says of itself; an object of the user's own need not say anything."""
+    default = type(ranker).__name__ if name == "name" else getattr(Ranker, name)
+    return getattr(ranker, name, default)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import false_confidence
-from falcon_discover.rankers import Ranker, make
+from falcon_discover.rankers import Ranker, make, trait
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.signals.state import State
 
@@ -81,18 +81,18 @@ class TrainingRows:
 
     def _fit(self, spec: Any, tau: float) -> Ranker:
         ranker = make(spec)
-        rows = self.source(ranker.labels)
-        errors = ranker.target == "errors"
+        rows = self.source(trait(ranker, "labels"))
+        errors = trait(ranker, "target") == "errors"
         return ranker.fit(rows.state, rows.errors() if errors else rows.events(tau), tau)
 
     def oof_scores(self, spec: Any, tau: float) -> FloatArray:
         """Return the suspicion of the training rows, none scored by a ranker that saw it."""
         ranker = make(spec)
-        source = ranker.labels
+        source = trait(ranker, "labels")
         state = self.oof.state
         if source in (None, "validation") or state.fold is None:
             return self.ranker(spec, tau).score(state)
-        if ranker.cross_fits:
+        if trait(ranker, "cross_fits"):
             # Its rows begin with the training rows.
             return self.ranker(spec, tau).held_out_[: len(state)]
         scores = np.empty(len(state))

@@ -16,6 +16,7 @@ from joblib import effective_n_jobs
 
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.exceptions import InputError
+from falcon_discover.rankers import trait
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.suggestions import meant
 from falcon_discover.runtime.threads import one_blas_thread
@@ -109,7 +110,7 @@ def score_table(falcon: FalconDiscover, X: Any) -> pd.DataFrame:
     """
     audit = falcon.audit_
     with one_blas_thread(openmp=effective_n_jobs(falcon.n_jobs)):
-        state = audit.state(falcon.new_rows(X), only_eligible=audit.ranker.gated)
+        state = audit.state(falcon.new_rows(X), only_eligible=trait(audit.ranker, "gated"))
         suspicion, risk = audit.judge(state)
         scores = pd.DataFrame(
             {

@@ -1,6 +1,6 @@
 """The signal catalogue: one record per signal, from which every table of signals derives.
 
-A new signal is one record here and one function that measures it, called in `signals.state`.
+A new signal is one record here and one function that measures it, called in `signals.builder`.
 """
 
 from __future__ import annotations

@@ -209,7 +209,7 @@ def _store_rows(
         "mix": [float(weight) for weight in builder.mix],
         "seed": int(builder.seed),
     }
-    manifest["ranker"] = ranker.name
+    manifest["ranker"] = rankers.trait(ranker, "name")
 
 
 def _kept(codes: Any, keep: Keep, seed: int) -> IntArray:
@@ -323,7 +323,7 @@ def _audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAud
     training = TrainingRows(oof, validation)
     tau, spec = manifest["tau"], content["spec"]
     training.keep(REGION_WITNESS, tau, content["witness"])
-    training.keep(spec, tau, rankers.complete(content["ranker"]))
+    training.keep(spec, tau, content["ranker"])
     table = _table(archive, FIT_TABLE, rows)
     measure = manifest["measure"]
     frozen = isinstance(content["parameters"]["estimator"], FrozenEstimator)
