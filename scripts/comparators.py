@@ -146,7 +146,7 @@ class Pool:
 
 
 def run(store: Store, keys: list[RunKey], options: argparse.Namespace, pack: Pack | None) -> int:
-    """Do cells side by side until all are done or the time is over; return how many failed."""
+    """Do cells side by side until all are done or the time is over; return how many are not."""
     deadline = time.monotonic() + options.limit_seconds
     told = multiprocessing.get_context("spawn").Queue()
     on_gpu = [key for key in keys if key.backbone in options.cuda]
@@ -178,7 +178,7 @@ def run(store: Store, keys: list[RunKey], options: argparse.Namespace, pack: Pac
         for pool in pools:
             pool.stop()
     say(f"{left} cell(s) left, {failed} failed")
-    return failed
+    return left + failed
 
 
 class Pack:
@@ -284,10 +284,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for key in asked:
             if store.done(key):
                 pack.add(key)
-    failed = 0
+    keys = runnable(keys)
+    undone = len(keys)
     with stopping():
-        failed = run(store, runnable(keys), options, pack)
-    return 1 if failed else 0
+        undone = run(store, keys, options, pack)
+    return 1 if undone else 0
 
 
 if __name__ == "__main__":

@@ -57,7 +57,8 @@ class RealMLPClassifier(DeepClassifier):
         self, table: Table, codes: IntArray, known: IntArray, held_out: IntArray, seed: int
     ) -> None:
         device = chosen_device(self.device)
-        package = require("pytabkit", extra="deep", what="RealMLP")
+        with _quiet():
+            package = require("pytabkit", extra="deep", what="RealMLP")
         self.columns_ = Columns.of(table.take(known), "standard")
         options = {"use_ls": False, "val_metric_name": "cross_entropy"}
         model = package.RealMLP_TD_Classifier(
