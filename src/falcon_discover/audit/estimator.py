@@ -263,6 +263,9 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         if self._is_library:
             names = [self.estimator] if self.estimator else library.names()
             n_jobs = effective_n_jobs(self.n_jobs)
+            if self.estimator in library.DEEP:
+                model = library.known(self.estimator).make(seed, n_jobs)
+                return cross_fit(model, table, labels, folds, name=self.estimator)
             return select_backbone(names, table, labels, folds, seed=seed, n_jobs=n_jobs)
         if self._is_frozen:
             return frozen_fit(self.estimator, table, labels, folds)

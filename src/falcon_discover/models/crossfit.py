@@ -107,9 +107,16 @@ def _no_folds(cv: Any, error: Exception) -> str:
     )
 
 
-def cross_fit(estimator: Any, table: Table, labels: Labels, folds: Folds) -> CrossFit:
-    """Cross-fit a user's unfitted classifier or Pipeline on the table as it was given."""
-    name = type(estimator).__name__
+def cross_fit(
+    estimator: Any, table: Table, labels: Labels, folds: Folds, *, name: str | None = None
+) -> CrossFit:
+    """Cross-fit an unfitted classifier or Pipeline on the table as it was given.
+
+    Parameters
+    ----------
+    name : what it is called; None for the name of its class
+    """
+    name = name or type(estimator).__name__
     targets = labels.classes[labels.codes]
     if type_of_target(targets) == "continuous":
         raise InputError(
