@@ -7,9 +7,8 @@ from typing import Any
 import pandas as pd
 
 from falcon_discover.bench import plan
-from falcon_discover.bench.check import NOT_RUN, SAMPLE, counted
+from falcon_discover.bench.check import NOT_RUN, SAMPLE, counted, reasons
 from falcon_discover.bench.printed import symmetric_intervals
-from falcon_discover.bench.reasons import reasons
 from falcon_discover.bench.verdicts import (
     AGREES,
     CANNOT_TELL,

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import hypergeom, nct, t
 
 from falcon_discover.bench import printed
-from falcon_discover.bench.reasons import reason_of, reasons
+from falcon_discover.bench.check import reason_of, reasons
 from falcon_discover.bench.verdicts import (
     AUROC,
     CAPTURE,

@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -160,3 +161,21 @@ def _unexpected(error: Exception, model: str | None) -> str:
         f"falcon-discover {__version__}, Python {platform.python_version()}, "
         f"{platform.system()}\n{''.join(traceback.format_exception(error))}"
     )
+
+
+@contextmanager
+def command_to_trust() -> Iterator[None]:
+    """Answer types that are not known to be safe with the command that trusts them."""
+    from falcon_discover.storage.objects import UntrustedTypesError
+
+    try:
+        yield
+    except UntrustedTypesError as error:
+        program, *arguments = sys.argv
+        name = Path(program).name
+        called = ["python", "-m", "falcon_discover"] if name == "__main__.py" else [name]
+        for found in error.types:
+            arguments += ["--trust", found]
+        raise InputError(
+            f"{error.about} If you trust its author, run\n  {shlex.join([*called, *arguments])}"
+        ) from error

@@ -6,8 +6,7 @@ import pandas as pd
 
 from falcon_discover.plots import charts
 from falcon_discover.plots.charts import conflict_chart
-from falcon_discover.plots.matplotlib import draw
-from falcon_discover.plots.weights import weight_profile
+from falcon_discover.plots.matplotlib import draw, weight_profile
 from falcon_discover.regions.conflict import Conflict
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.records import records

@@ -1,4 +1,4 @@
-"""The charts of a report, each described from the lines of the frames in `evaluation/curves`."""
+"""The charts of a report, each described from the lines of the frames of `evaluation/curves.py`."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from falcon_discover.runtime.versions import version_of
 from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.neighbours.index import LabelledIndex
 from falcon_discover.signals.reference import Reference
-from falcon_discover.storage import frames, native, objects, states
+from falcon_discover.storage import frames, native, objects
 from falcon_discover.storage.archive import Archive
 from falcon_discover.storage.manifest import (
     ENCODED,
@@ -168,10 +168,10 @@ def _store_rows(
     kept_checked = np.empty(0, dtype=np.intp)
     if checked is not None:
         kept_checked = _kept(checked.codes, keep, audit.seed)
-        parts[VALIDATION_ROWS] = frames.parquet(states.frame(checked, kept_checked))
+        parts[VALIDATION_ROWS] = frames.parquet(frames.state_frame(checked, kept_checked))
         assert checked.state.features is not None
         parts[VALIDATION_FEATURES] = frames.npz({"features": checked.state.features[kept_checked]})
-    fit_rows = states.frame(training.oof, kept)
+    fit_rows = frames.state_frame(training.oof, kept)
     parts[FIT_ROWS] = frames.parquet(fit_rows.set_axis(audit.table.index[kept]))
     parts[FIT_TABLE] = frames.parquet(audit.table.frame.iloc[kept].reset_index(drop=True))
     arrays: dict[str, npt.NDArray[Any]] = {
@@ -313,13 +313,13 @@ def _audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAud
     reference = _reference(content, view, model, archive, content["parameters"]["n_jobs"])
     frame = _table(archive, FIT_ROWS, rows)
     with frames.reading(archive.named(FIT_ROWS)):
-        oof = states.labelled(frame, reference.coordinates)
+        oof = frames.labelled_state(frame, reference.coordinates)
     validation = None
     if checked:
         other = _table(archive, VALIDATION_ROWS, checked)
         features = _arrays(archive, VALIDATION_FEATURES, checked)["features"]
         with frames.reading(archive.named(VALIDATION_ROWS)):
-            validation = states.labelled(other, features)
+            validation = frames.labelled_state(other, features)
     training = TrainingRows(oof, validation)
     tau, spec = manifest["tau"], content["spec"]
     training.keep(REGION_WITNESS, tau, content["witness"])
