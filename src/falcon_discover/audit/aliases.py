@@ -79,18 +79,13 @@ class Aliases(Door):
     ) -> ReviewBudget:
         """Return the smallest share to review so that the rest is safe.
 
+        The reverse, for a given budget, is `examine(X, y).missed_bound(0.2)`.
+
         Parameters
         ----------
-        max_residual_rate : highest rate of confident errors among the rows not reviewed
-        confidence_level : probability with which the statement is to hold
         X, y : labelled rows that were not given to `fit`, for an exact statement; without them
             the rows given to `fit` are used, each judged out-of-fold
-        batch : how many rows to come the statement is to speak of; without it, of the long run
-        confidence : the old name of `confidence_level`
-
-        See Also
-        --------
-        Finding.missed_bound : the reverse, for a given budget: `examine(X, y).missed_bound(0.2)`
+        max_residual_rate, confidence_level, batch, confidence : as in `Finding.review_budget`
         """
         return self.examine(X, y).review_budget(
             max_residual_rate, confidence_level, batch=batch, confidence=confidence
@@ -115,12 +110,7 @@ class Aliases(Door):
         path : a folder for all files and the review list, or one file ending in .html, .md, .json
         X, y : labelled rows to report on; without `y` they are ranked, not judged; without both,
             the rows given to `fit`, each judged out-of-fold
-        name : of the data, as the report's title
-        budget : share of the rows in the review list
-        max_residual_rate : rate of confident errors among unread rows to find a budget for
-        batch : how many rows to come budgets are to speak of; without it, of the long run
-        contributions : whether to measure what each family of signals earns, which refits the
-            ranker; None measures it where that takes little
+        name, budget, max_residual_rate, batch, contributions : as in `Finding.report`
 
         Returns
         -------

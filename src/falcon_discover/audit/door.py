@@ -96,9 +96,7 @@ class Door(BaseEstimator):
     def new_rows(self, X: Any, *, warn: bool = True) -> Table:
         """Return rows as the audit takes them, checked against those of the fit.
 
-        Parameters
-        ----------
-        warn : whether to say which values of a column the fit has not seen
+        With `warn` it says which values of a column the fit has not seen.
         """
         check_is_fitted(self)
         table = self._table(X, reset=False)

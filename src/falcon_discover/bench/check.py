@@ -93,13 +93,7 @@ def check(study: Study) -> pd.DataFrame:
 
 
 def judged(tables: dict[str, Table], *, sample: bool = True) -> pd.DataFrame:
-    """Return the check of tables that are there already.
-
-    Parameters
-    ----------
-    tables : our tables by LaTeX label
-    sample : MiniBooNE's figures are those of a sample, so they are not judged
-    """
+    """Return the check of tables by label; figures of MiniBooNE's `sample` are not judged."""
     printed = paper_values()
     ours = {label: _by_place(table) for label, table in tables.items()}
     known = {figure_of(MAIN, *place): cell for place, cell in ours[MAIN].items()}

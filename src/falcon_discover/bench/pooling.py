@@ -153,9 +153,7 @@ def _captures(
 ) -> FloatArray:
     """Return the capture of each resample, expected over a random order of equal scores.
 
-    Parameters
-    ----------
-    drawn : how often each row was drawn, resamples x rows
+    `drawn` says how often each row was drawn: resamples x rows.
     """
     order = np.argsort(-score, kind="stable")
     starts = np.flatnonzero(np.append(True, np.diff(score[order]) != 0))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 import numpy as np
 from scipy.stats import hypergeom
 
-from falcon_discover.bench.check import INTERVALS, paper_values
+from falcon_discover.bench.check import paper_values
 from falcon_discover.bench.loading import Study
 from falcon_discover.bench.tables import Cell, Table
 from falcon_discover.metrics import review_size
@@ -95,27 +94,6 @@ def implied_events(study: Study) -> Table:
                 Cell(name, "all_errors_here", tuple(float(run.wrong.sum()) for run in runs)),
             ]
     return cells
-
-
-def symmetric_intervals() -> tuple[int, int]:
-    """Return how many printed intervals over seeds are symmetric to the last digit, of how many.
-
-    A percentile bootstrap of four values is symmetric only by accident.
-
-    Examples
-    --------
-    >>> symmetric_intervals()
-    (28, 28)
-    """
-    gaps = list(_asymmetries(paper_values()[INTERVALS].values()))
-    return sum(gap < 1e-9 for gap in gaps), len(gaps)
-
-
-def _asymmetries(rows: Iterable[dict[str, float]]) -> Iterable[float]:
-    for row in rows:
-        for name, mean in row.items():
-            if not name.endswith(("_low", "_high")):
-                yield abs(row[f"{name}_low"] + row[f"{name}_high"] - 2 * mean)
 
 
 def _range(events: list[int]) -> str:

@@ -102,11 +102,8 @@ def command(function: Callable[P, None], *, kept: str = "nothing was written") -
     """Turn foreseeable failures into one sentence on standard error and an exit code.
 
     What is wrong with the input or the machine is said in a sentence; anything else is an error of
-    this program, which says so and shows where. Notes on an exception say what is there already.
-
-    Parameters
-    ----------
-    kept : what an interrupted command leaves behind, in words
+    this program, which says so and shows where. Notes on an exception say what is there already;
+    `kept` says what an interrupted command leaves behind.
     """
 
     @functools.wraps(function)

@@ -42,21 +42,10 @@ MIN_IDENTIFIED = 50
 
 @dataclass(frozen=True, eq=False)
 class AuditRequest:
-    """What to audit and how.
+    """What to audit and how; the help of `falcon-discover audit` says what each field means.
 
-    Parameters
-    ----------
-    target : the label column
-    model : a fitted model, or None
-    proba : the column of positive-class scores, or None
-    backbone : a backbone's name or "auto", when there is neither
-    positive : the label `proba` is the probability of, or None for the larger of the two
-    leave_out : columns that are not features
-    identity : a column to carry into the review list
-    severity : "count" or "surprise", for the ranker "auto"
-    max_residual_rate : target for the rate of confident errors among rows not reviewed
-    batch : how many rows to come budgets and bounds speak of; None for the long run
-    contributions : whether to measure what each signal family earns; None if it takes little
+    `model` is the fitted model itself, `identity` is `--id`, and `backbone` is trained where there
+    is neither a model nor `proba`.
     """
 
     target: str

@@ -22,12 +22,7 @@ MANY = 0.01
 
 
 def twin_sets(hashes: UInt64Array, codes: npt.ArrayLike) -> IntArray:
-    """Return the number of each row's set of twins.
-
-    Parameters
-    ----------
-    hashes : of the rows' values, as `Table.row_hashes` gives them
-    codes : their labels
+    """Return the number of each row's set of twins, by the hash of its values and its label.
 
     Examples
     --------

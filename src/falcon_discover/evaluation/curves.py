@@ -32,11 +32,6 @@ def capture_curve(
 ) -> pd.DataFrame:
     """Return the share of events that each ranker finds within each budget, with its interval.
 
-    Parameters
-    ----------
-    events : which rows are confident errors
-    scores : the suspicion of the rows, by the ranker's name
-
     Examples
     --------
     >>> events = np.array([True, False, False, True])
@@ -91,13 +86,8 @@ def missed_curve(
 ) -> pd.DataFrame:
     """Return the rate of events among unread rows by budget, and its upper bound.
 
-    Each `upper` holds by itself, for a budget named beforehand.
-
-    Parameters
-    ----------
-    simultaneous : adds `band`, bounds that hold for all budgets at once: whatever budget is read
-        off it, the statement holds
-    content : what the rows hold, as in `guarantee.review_budget`
+    Each `upper` holds by itself, for a budget named beforehand. With `simultaneous` there is also
+    `band`, of bounds that hold for all budgets at once: whatever budget is read off it.
 
     Examples
     --------
@@ -195,10 +185,6 @@ def confidence_histogram(
 
 def signal_strength(state: State, events: BoolArray, tau: float) -> pd.DataFrame:
     """Return the eligible AUROC of each signal alone with its interval, best first.
-
-    Parameters
-    ----------
-    events : which rows are confident errors at `tau`
 
     Examples
     --------

@@ -155,10 +155,6 @@ def notice(table: pd.DataFrame) -> str:
     That is where there is a confident error, none is of the other side, and the class of that side
     is hardly ever predicted confidently. It is usual for a rare class, and no fault of the scores.
 
-    Parameters
-    ----------
-    table : as `by_predicted_class` returns it
-
     Examples
     --------
     >>> state = State.from_scores(np.array([0.02, 0.04, 0.05, 0.7]))

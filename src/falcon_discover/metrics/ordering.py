@@ -121,10 +121,7 @@ def _differs(ranked: npt.NDArray[Any]) -> BoolArray:
 def expected_at_cut(before: float, inside: float, rows: int, block: int, size: int) -> float:
     """Return what the first `size` rows are expected to hold where the cut lies in a block.
 
-    Parameters
-    ----------
-    before, rows : what the rows before the block hold, and how many they are
-    inside, block : what the block holds, and how many rows it has
+    The `rows` before the block hold `before`, the `block` rows in it hold `inside`.
     """
     return whole((before * block + (size - rows) * inside) / block)
 

@@ -29,9 +29,7 @@ SHORT = 12
 def canvas(width: float = 5.2, height: float = 3.6, layout: Any = None) -> tuple[Any, Any]:
     """Return an empty figure, not shown by itself, and its axes.
 
-    Parameters
-    ----------
-    layout : "constrained" makes room for long labels
+    The layout "constrained" makes room for long labels.
     """
     # Once pyplot is loaded, notebooks show figures.
     require("matplotlib.pyplot", extra="plots", what="a figure")

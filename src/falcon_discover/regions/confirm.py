@@ -72,12 +72,7 @@ def cautious_p_value(
     twins: IntArray,
     against: Against = "confidence",
 ) -> float:
-    """Return the larger of two p-values of an excess: on all rows, and on one of each set of twins.
-
-    Parameters
-    ----------
-    twins : the number of each row's set, as `twin_sets` gives it
-    """
+    """Return the larger p-value of an excess: on all rows, or on one of each set of twins."""
     stratify = STRATIFIERS[against]
     p = excess_p_value(events, inside, stratify(confidence))
     once = one_of_each(twins, confidence)

@@ -149,10 +149,8 @@ def conflict_grid(
 ) -> list[Slice]:
     """Return every slice of the grid both of whose conditions leave rows out.
 
-    Parameters
-    ----------
-    distinct : positions of one row of each set of twins, where rows have copies: the more
-        cautious of the tests with all rows and with these counts
+    Where rows have copies, `distinct` are the positions of one row of each set of twins: the more
+    cautious of the tests with all rows and with these counts.
     """
     eligible = np.flatnonzero(np.asarray(confidence) >= tau)
     hits, sure = events[eligible], np.asarray(confidence)[eligible]
@@ -245,9 +243,7 @@ def _merits(
 def _judged_apart(merits: FloatArray) -> Iterator[float]:
     """Yield what the ranker that was best in the other parts finds in each part.
 
-    Parameters
-    ----------
-    merits : rankers x (found, AUROC) x parts
+    `merits` are rankers x (found, AUROC) x parts.
     """
     for part in range(merits.shape[2]):
         elsewhere = np.delete(merits, part, axis=2).sum(axis=2)
@@ -321,11 +317,7 @@ def beyond_confidence(
     """Return by how much slices exceed rows of the same confidence at least, and p-values.
 
     Both hold for all slices together: the null is the largest standardised excess of any slice
-    where events are dealt out at random among the rows of each stratum.
-
-    Parameters
-    ----------
-    inside : slices x rows
+    where events are dealt out at random among the rows of each stratum. `inside` is slices x rows.
     """
     stratum = doubt_strata(confidence)
     rows = np.bincount(stratum, minlength=STRATA)

@@ -171,12 +171,7 @@ def find_together(
     confirmation: BoolArray | None = None,
     seed: int = 0,
 ) -> dict[Against, list[Rule]]:
-    """Return the rules of several searches, which share the error level.
-
-    Parameters
-    ----------
-    searches : what to compare with, and how many rules to test at most
-    """
+    """Return the rules of several searches, each up to its number, which share the error level."""
     eligible = confidence >= tau
     events = events & eligible
     if confirmation is None:

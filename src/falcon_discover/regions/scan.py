@@ -83,14 +83,7 @@ def sums(codes: IntArray, values: FloatArray, cells: int) -> FloatArray:
 
 
 class Scan:
-    """A search among fixed rows.
-
-    Parameters
-    ----------
-    columns : the rows' columns in cells
-    events : which rows are confident errors
-    expected : how many events each row is expected to be
-    """
+    """A search among fixed rows; `expected` says how many events each row is expected to be."""
 
     def __init__(self, columns: list[Column], events: BoolArray, expected: FloatArray) -> None:
         self.columns = columns

@@ -29,14 +29,10 @@ def find_regions(
 ) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
     """Return the regions with more confident errors than expected, and those expected.
 
-    First those with more confident errors than rows of the same confidence hold, then those
-    with more than all eligible rows hold, unless most of their confident errors lie in confirmed
-    ones of the first kind: those would be told twice.
-
-    Parameters
-    ----------
-    frame : the rows of the fit, then the validation rows, which only confirm
-    n_fit : how many rows are of the fit
+    First those with more confident errors than rows of the same confidence hold, then those with
+    more than all eligible rows hold, unless most of their confident errors lie in confirmed ones of
+    the first kind: those would be told twice. `frame` holds the `n_fit` rows of the fit, then the
+    validation rows, which only confirm.
     """
     kept = np.ones((2, len(events)), dtype=bool)
     fit = slice(n_fit)

@@ -95,12 +95,7 @@ class Report:
 
     @classmethod
     def of(cls, found: Finding, about: About, *, started: float | None = None) -> Report:
-        """Measure everything a report shows.
-
-        Parameters
-        ----------
-        started : when the work on it began, by `time.perf_counter`
-        """
+        """Measure everything a report shows; the work began at `started` (`time.perf_counter`)."""
         started = time.perf_counter() if started is None else started
         progress.expect(3)
         progress.step("report: figures")

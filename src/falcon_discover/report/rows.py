@@ -46,13 +46,7 @@ def row_numbers(found: Finding) -> pd.Index:
 
 
 def listed(found: Finding, review: pd.DataFrame, identity: pd.Series | None = None) -> pd.DataFrame:
-    """Return a review list for readers of the rows' file: row numbers, known labels, identity.
-
-    Parameters
-    ----------
-    review : as `found.review` returns it
-    identity : what else identifies the rows of the finding
-    """
+    """Return a review list for readers of the rows' file: row numbers, known labels, identity."""
     top = review["row"].to_numpy()
     table = review.assign(row=row_numbers(found)[top]).reset_index(drop=True)
     if found.codes is not None:
@@ -65,16 +59,10 @@ def listed(found: Finding, review: pd.DataFrame, identity: pd.Series | None = No
 def page_rows(
     found: Finding, review: pd.DataFrame, identity: pd.Series | None = None
 ) -> dict[str, Any]:
-    """Return the first rows of the review list with all the page shows of each.
+    """Return the first rows of `found.review()` with all the page shows of each.
 
-    Parameters
-    ----------
-    review : as `found.review` returns it
-
-    Returns
-    -------
-    dict with `names` of the fields of a row, `rows` as lists in that order, and what the
-    fields mean: `signals`, `columns`, `regions` in short and in full, `classes`
+    There are `names` of the fields of a row, `rows` as lists in that order, and what the fields
+    mean: `signals`, `columns`, `regions` in short and in full, `classes`.
     """
     top = review["row"].to_numpy()[:MAX_ROWS]
     review = review.head(len(top))

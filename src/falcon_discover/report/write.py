@@ -163,12 +163,7 @@ def write_report(finding: Finding, path: Path, *, how: dict[str, Any] | None, **
 
 
 def write(report: Report, path: Path) -> Path:
-    """Write a report and return where it is.
-
-    Parameters
-    ----------
-    path : a folder for all files, or one file ending in .html, .md or .json
-    """
+    """Write a report to a folder, or a file ending in .html, .md or .json; return where it is."""
     check_target(path)
     if path.suffix in WRITERS and not path.is_dir():
         path.parent.mkdir(parents=True, exist_ok=True)

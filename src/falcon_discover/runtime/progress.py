@@ -96,10 +96,7 @@ class _Lines:
 def logged(*, every: float = 0.0, whole: bool = True) -> Iterator[None]:
     """Show a bar on a terminal, and a line per step where there is none.
 
-    Parameters
-    ----------
-    every : seconds from one line to the next at least; steps in between have no line
-    whole : as in `shown`
+    Lines come at least `every` so many seconds; `whole` is as in `shown`.
     """
     if sys.stderr.isatty():
         with shown(whole=whole):
@@ -126,12 +123,9 @@ def silent() -> Iterator[None]:
 def shown(wanted: bool = True, *, whole: bool = False) -> Iterator[None]:
     """Show a progress bar on the terminal while the block runs; silent when there is none.
 
-    An outer bar stays in charge: a fit inside a command does not open a second one.
-
-    Parameters
-    ----------
-    whole : whether all steps are announced before the first; only then are their number and the
-        time left worth showing
+    An outer bar stays in charge: a fit inside a command does not open a second one. `whole` says
+    that all steps are announced before the first: only then are their number and the time left
+    worth showing.
     """
     if _reporter.get() or not wanted or not sys.stderr.isatty():
         yield

@@ -177,13 +177,7 @@ def code() -> tuple[str, str]:
 
 @contextmanager
 def on_workers(cluster: Any, key: str, make: Callable[[], Any]) -> Iterator[None]:
-    """Have something made and kept on every worker for the time of the block.
-
-    Parameters
-    ----------
-    cluster : what `client` gave
-    key : what tasks ask `kept` for
-    """
+    """Have something made and kept on every worker, under a key, for the time of the block."""
     plugin = KeptOnWorkers(key, make)
     try:
         _register(cluster, plugin)
@@ -214,10 +208,7 @@ def results(
 ) -> Iterator[Any]:
     """Yield what a task returns for each item, in the order in which they are done.
 
-    Parameters
-    ----------
-    cluster : what `client` gave
-    given_up : what to say of an item that brought down several workers
+    `given_up` is what to say of an item that brought down several workers.
     """
     threads = sum(cluster.nthreads().values())
     if not threads:

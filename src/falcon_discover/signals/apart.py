@@ -126,13 +126,7 @@ class Surroundings:
         return self.index.merged(self.lists, self.k)
 
     def evidence(self, decision: BoolArray, used: BoolArray) -> dict[str, FloatArray]:
-        """Return how the nearest of some reference rows are labelled, and how near each class is.
-
-        Parameters
-        ----------
-        decision : of the rows
-        used : which reference rows to look at
-        """
+        """Return how the nearest used reference rows are labelled, and how near each class is."""
         near = np.full((len(self.rows), 2, self.k), np.inf, dtype=np.float32)
         for label, found in enumerate(self.lists):
             if found is not None:

@@ -110,12 +110,7 @@ def stored(falcon: FalconDiscover, keep: Keep) -> tuple[dict[str, Any], Parts, l
 
 
 def restored(archive: Archive, trusted: Collection[str], n_jobs: int | None) -> Saved:
-    """Return what was saved.
-
-    Parameters
-    ----------
-    n_jobs : threads to search neighbours with; None for what was set when it was saved
-    """
+    """Return what was saved; `n_jobs`, unless None, replaces the threads that were set then."""
     manifest = archive.manifest
     _warn_other_versions(manifest, archive.name)
     where = archive.named(OBJECTS)

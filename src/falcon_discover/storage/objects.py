@@ -18,10 +18,7 @@ from falcon_discover.storage.known import ROLES
 class UntrustedTypesError(InputError):
     """A file holds types that are not known to be safe, and that nobody vouched for.
 
-    Attributes
-    ----------
-    about : what is in which file, without advice
-    types : the types' full names
+    `about` says what is in which file, without advice; `types` are the full names.
     """
 
     def __init__(self, name: str, types: Collection[str]) -> None:
@@ -54,12 +51,7 @@ def dumped(content: Any) -> tuple[bytes, list[str]]:
 def loaded(data: bytes, trusted: Collection[str], *, name: str, limit: int) -> Any:
     """Return the content of a skops file, if all its types are known or trusted.
 
-    Parameters
-    ----------
-    data : the file's bytes
-    trusted : types that the caller vouches for
-    name : what to call the file in an error
-    limit : the most bytes it may unpack to
+    It may unpack to `limit` bytes at most; `name` is what errors call it.
     """
     io = _skops("loading it")
     data = bounds.unpacked(data, limit, name)

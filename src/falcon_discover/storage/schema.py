@@ -21,15 +21,8 @@ OPTIONS = ("JsonNode", "ListNode", "TypeNode")
 def check(text: bytes, trusted: Set[str], name: str) -> set[str]:
     """Raise if a known type is asked for in a role that `skops.io.dump` does not give it.
 
-    Parameters
-    ----------
-    text : the file's `schema.json`
-    trusted : types that the caller vouches for, in any role
-    name : what to call the file in an error
-
-    Returns
-    -------
-    known types that are not safe in the shape they have in this file
+    `text` is the file's `schema.json`; `trusted` types are vouched for in any role. Returned are
+    known types that are not safe in the shape they have in this file.
     """
     unsafe = set()
     roles: dict[Any, tuple[Any, ...]] = {}

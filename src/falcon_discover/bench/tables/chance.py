@@ -108,12 +108,7 @@ def seed_interval(values: Sequence[float], *, resamples: int = 10_000) -> tuple[
 def null_simulation(
     splits: Sequence[tuple[int, int]], *, draws: int = PAPER.null_draws, seed: int = SEED
 ) -> npt.NDArray[np.int64]:
-    """Return counts of events that random 20 % slices of several splits find together.
-
-    Parameters
-    ----------
-    splits : rows and events of each split
-    """
+    """Return counts of events that random 20% slices of splits (rows, events) find together."""
     rng = np.random.default_rng(seed)
     counts = np.zeros(draws, dtype=np.int64)
     for rows, events in splits:

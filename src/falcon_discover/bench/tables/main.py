@@ -122,14 +122,8 @@ def dataset_regimes(study: Study) -> Table:
             Cell(name, "seeds", text=", ".join(f"{w} {words.count(w)}" for w in ordered)),
             Cell(name, "events_to_learn_from", tuple(float(v.events) for v in verdicts)),
             *(
-                Cell(name, column, tuple(getattr(v.best, of, math.nan) for v in verdicts))
-                for column, of in (
-                    ("gamma", "gamma"),
-                    ("excess", "excess"),
-                    ("excess_low", "excess_low"),
-                    ("p_value", "p_value"),
-                    ("mass", "mass"),
-                )
+                Cell(name, column, tuple(getattr(v.best, column, math.nan) for v in verdicts))
+                for column in ("gamma", "excess", "excess_low", "p_value", "mass")
             ),
             Cell(name, "validation_gain", tuple(v.gain for v in verdicts)),
         ]
