@@ -143,10 +143,7 @@ def counted(lines: pd.DataFrame) -> pd.DataFrame:
     """
     distinct = lines[lines["repeats"].fillna("") == ""]
     return pd.DataFrame(
-        {
-            "printed": lines["verdict"].value_counts(),
-            "distinct": distinct["verdict"].value_counts(),
-        }
+        {"printed": lines["verdict"].value_counts(), "distinct": distinct["verdict"].value_counts()}
     ).sort_values("printed", ascending=False)
 
 

@@ -146,10 +146,7 @@ def _places(splits: Sequence[Split]) -> tuple[int, list[IntArray]]:
 
 
 def _captures(
-    drawn: npt.NDArray[np.int64],
-    events: BoolArray,
-    score: FloatArray,
-    budget: float,
+    drawn: npt.NDArray[np.int64], events: BoolArray, score: FloatArray, budget: float
 ) -> FloatArray:
     """Return the capture of each resample, expected over a random order of equal scores.
 

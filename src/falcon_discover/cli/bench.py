@@ -35,8 +35,7 @@ STORE = Path("bench-store")
 StoreFolder = Annotated[Path, typer.Option("--store", help="Folder of the finished runs.")]
 DataSets = Annotated[list[str] | None, typer.Option("--dataset", help="May be repeated; all.")]
 Seeds = Annotated[
-    list[int] | None,
-    typer.Option("--seed", min=0, max=MAX_SEED, help="May be repeated; all four."),
+    list[int] | None, typer.Option("--seed", min=0, max=MAX_SEED, help="May be repeated; all four.")
 ]
 Folder = Annotated[Path | None, typer.Option("--out", help="Folder for the files.")]
 

@@ -59,8 +59,7 @@ class TransformedView(TransformerMixin, BaseEstimator):
                 (
                     "numbers",
                     make_pipeline(
-                        SimpleImputer(strategy="median", keep_empty_features=True),
-                        StandardScaler(),
+                        SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
                     ),
                     numbers,
                 ),

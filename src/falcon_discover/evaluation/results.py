@@ -233,23 +233,17 @@ def _severity(
     ranked: _Ranked, ranker: str, tau: float, budgets: Sequence[float]
 ) -> list[dict[str, Any]]:
     """Return what the ranking made for `tau` finds of the events the model was surer of."""
-    lines = []
-    for higher in metrics.SEVERE_TAUS:
-        if higher > tau:
-            events = ranked.events(higher)
-            for line in captures(ranked.found(events), budgets):
-                lines.append(
-                    {
-                        "ranker": ranker,
-                        "ranked_for": tau,
-                        "events_at": higher,
-                        "budget": line.budget,
-                        "events": line.events,
-                        "captured": line.captured,
-                        "capture": line.capture,
-                    }
-                )
-    return lines
+    return [
+        {
+            "ranker": ranker,
+            "ranked_for": tau,
+            "events_at": higher,
+            **{name: getattr(line, name) for name in ("budget", "events", "captured", "capture")},
+        }
+        for higher in metrics.SEVERE_TAUS
+        if higher > tau
+        for line in captures(ranked.found(ranked.events(higher)), budgets)
+    ]
 
 
 def _captures(ranked: _Ranked, tau: float, budgets: Sequence[float]) -> Iterator[dict[str, float]]:

@@ -15,10 +15,7 @@ __all__ = ["conflict_map", "draw", "weight_profile"]
 
 
 def conflict_map(
-    conflict: Conflict,
-    evidence: str = "support",
-    instability: str = "mean_drift",
-    axes: Any = None,
+    conflict: Conflict, evidence: str = "support", instability: str = "mean_drift", axes: Any = None
 ) -> Any:
     """Draw the excess of confident errors over a pair of signals, and return the axes."""
     slices = conflict.frame().to_dict("records")

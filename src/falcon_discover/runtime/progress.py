@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Protocol
 
@@ -93,6 +93,15 @@ class _Lines:
 
 
 @contextmanager
+def _reporting(reporter: Reporter | None) -> Iterator[None]:
+    token = _reporter.set(reporter)
+    try:
+        yield
+    finally:
+        _reporter.reset(token)
+
+
+@contextmanager
 def logged(*, every: float = 0.0, whole: bool = True) -> Iterator[None]:
     """Show a bar on a terminal, and a line per step where there is none.
 
@@ -102,21 +111,13 @@ def logged(*, every: float = 0.0, whole: bool = True) -> Iterator[None]:
         with shown(whole=whole):
             yield
         return
-    token = _reporter.set(_Lines(every, whole))
-    try:
+    with _reporting(_Lines(every, whole)):
         yield
-    finally:
-        _reporter.reset(token)
 
 
-@contextmanager
-def silent() -> Iterator[None]:
+def silent() -> AbstractContextManager[None]:
     """Hide the steps inside the block: they are one step of the work that is watched."""
-    token = _reporter.set(None)
-    try:
-        yield
-    finally:
-        _reporter.reset(token)
+    return _reporting(None)
 
 
 @contextmanager
@@ -138,9 +139,8 @@ def shown(wanted: bool = True, *, whole: bool = False) -> Iterator[None]:
         TimeElapsedColumn(),
         *([TextColumn("left:"), TimeRemainingColumn()] if whole else []),
     ]
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        token = _reporter.set(_Bar(bar, whole))
-        try:
-            yield
-        finally:
-            _reporter.reset(token)
+    with (
+        Progress(*columns, console=Console(stderr=True), transient=True) as bar,
+        _reporting(_Bar(bar, whole)),
+    ):
+        yield

@@ -110,12 +110,7 @@ class Surroundings:
 
     @classmethod
     def of(
-        cls,
-        index: LabelledIndex,
-        rows: Float32Array,
-        k: int,
-        n_neighbors: int,
-        folds: int,
+        cls, index: LabelledIndex, rows: Float32Array, k: int, n_neighbors: int, folds: int
     ) -> Surroundings:
         """Search for the neighbours of rows."""
         searched = spared(k, folds)

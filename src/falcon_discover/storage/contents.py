@@ -36,6 +36,7 @@ from falcon_discover.signals.neighbours.index import LabelledIndex
 from falcon_discover.signals.reference import Reference
 from falcon_discover.storage import frames, native, objects
 from falcon_discover.storage.archive import Archive
+from falcon_discover.storage.bounds import reading
 from falcon_discover.storage.manifest import (
     ENCODED,
     FIT_ROWS,
@@ -116,7 +117,7 @@ def restored(archive: Archive, trusted: Collection[str], n_jobs: int | None) -> 
     where = archive.named(OBJECTS)
     content = objects.loaded(archive.parts[OBJECTS], trusted, name=where, limit=archive.limit)
     # Other parts have their own sentence; what is left is due to the objects.
-    with frames.reading(where):
+    with reading(where):
         content = native.restore_boosters(content, archive.parts, archive.name)
         parameters, estimator = content["parameters"], content["parameters"]["estimator"]
         if n_jobs is not None:
@@ -148,11 +149,7 @@ def _model_name(falcon: FalconDiscover) -> str:
 
 
 def _store_rows(
-    audit: FittedAudit,
-    keep: Keep,
-    content: dict[str, Any],
-    manifest: dict[str, Any],
-    parts: Parts,
+    audit: FittedAudit, keep: Keep, content: dict[str, Any], manifest: dict[str, Any], parts: Parts
 ) -> None:
     """Put everything that holds rows, or was measured on them, into content and parts."""
     reference, builder, training = audit.reference, audit.builder, audit.training
@@ -280,7 +277,7 @@ def _reference(
 ) -> Reference:
     about = archive.manifest["reference"]
     arrays = _arrays(archive, REFERENCE, about["rows"])
-    with frames.reading(archive.named(REFERENCE)):
+    with reading(archive.named(REFERENCE)):
         encoded: Any = arrays["coordinates"].astype(view.dtype, copy=False)
         index = LabelledIndex(arrays["coordinates"], arrays["labels"], n_jobs)
     if about["encoded"] is not None:
@@ -307,13 +304,13 @@ def _audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAud
     view: Any = content["view"] or model.view
     reference = _reference(content, view, model, archive, content["parameters"]["n_jobs"])
     frame = _table(archive, FIT_ROWS, rows)
-    with frames.reading(archive.named(FIT_ROWS)):
+    with reading(archive.named(FIT_ROWS)):
         oof = frames.labelled_state(frame, reference.coordinates)
     validation = None
     if checked:
         other = _table(archive, VALIDATION_ROWS, checked)
         features = _arrays(archive, VALIDATION_FEATURES, checked)["features"]
-        with frames.reading(archive.named(VALIDATION_ROWS)):
+        with reading(archive.named(VALIDATION_ROWS)):
             validation = frames.labelled_state(other, features)
     training = TrainingRows(oof, validation)
     tau, spec = manifest["tau"], content["spec"]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from io import BytesIO
 from typing import Any, Literal
 
@@ -19,7 +18,7 @@ from falcon_discover.rankers.training import LabelledState
 from falcon_discover.runtime.types import IntArray
 from falcon_discover.signals.apart import Apart
 from falcon_discover.signals.state import State
-from falcon_discover.storage.bounds import check_parquet, unpacked
+from falcon_discover.storage.bounds import check_parquet, reading, unpacked
 
 SIGNAL, EVIDENCE, APART = "signal:", "evidence:", "apart:"
 Layout = Literal["array", "sparse", "pandas", "polars", "objects"]
@@ -62,19 +61,6 @@ def from_parquet(data: bytes, limit: int, part: str, rows: int | None = None) ->
     with reading(part):
         check_parquet(data, limit, part, rows)
         return pd.read_parquet(BytesIO(data))
-
-
-@contextmanager
-def reading(part: str) -> Iterator[None]:
-    """Turn whatever a damaged or forged part leads to into one sentence that names it."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:  # numpy, Arrow, pandas and the boosters have their own kinds
-        raise InputError(
-            f"{part} is damaged: it cannot be used ({type(error).__name__}: {error})."
-        ) from error
 
 
 def rows_stored(rows: Any) -> tuple[Layout, bytes]:

@@ -10,8 +10,8 @@ from joblib import effective_n_jobs
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.fitted import FittedAudit
 from falcon_discover.storage.archive import Archive
+from falcon_discover.storage.bounds import reading
 from falcon_discover.storage.contents import restored
-from falcon_discover.storage.frames import reading
 from falcon_discover.storage.manifest import OBJECTS
 
 

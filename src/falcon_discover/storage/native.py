@@ -16,7 +16,7 @@ from typing import Any
 
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime.optional import require
-from falcon_discover.storage.frames import reading
+from falcon_discover.storage.bounds import reading
 
 # By library: the classes that are known, and the ending of its format.
 LIBRARIES = {

@@ -55,25 +55,13 @@ def loaded(data: bytes, trusted: Collection[str], *, name: str, limit: int) -> A
     """
     io = _skops("loading it")
     data = bounds.unpacked(data, limit, name)
-    try:
+    with bounds.reading(name, "is not a skops file"):
         data = schema.with_new_names(data)
         unknown = _unknown(io, data, frozenset(trusted), name)
-    except InputError:
-        raise
-    except Exception as error:  # what is not a skops file fails in many ways
-        raise InputError(
-            f"{name} is not a skops file ({type(error).__name__}: {error})."
-        ) from error
     if unknown:
         raise UntrustedTypesError(name, unknown)
-    try:
+    with bounds.reading(name, "cannot be read back"):
         return _made(io, data, trusted, name)
-    except InputError:
-        raise
-    except Exception as error:  # a forged file may hold anything
-        raise InputError(
-            f"{name} cannot be read back ({type(error).__name__}: {error})."
-        ) from error
 
 
 def read_model(path: Path, trusted: Collection[str] = ()) -> Any:

@@ -145,10 +145,7 @@ def full_baselines(study: Study) -> Table:
 
 def fixed_backbone_full(study: Study) -> Table:
     """Return the gain of the family over the prior under three fixed backbones."""
-    gains: dict[str, Callable[[Run], float]] = {
-        "cap20": gain,
-        "auroc": auroc_gain,
-    }
+    gains: dict[str, Callable[[Run], float]] = {"cap20": gain, "auroc": auroc_gain}
     cells = []
     for name in study.datasets:
         for figure, measure in gains.items():

@@ -195,10 +195,7 @@ class LabelledIndex:
     """
 
     def __init__(
-        self,
-        reference: Float32Array,
-        labels: npt.NDArray[np.integer],
-        n_jobs: int | None = None,
+        self, reference: Float32Array, labels: npt.NDArray[np.integer], n_jobs: int | None = None
     ) -> None:
         self.reference = np.ascontiguousarray(reference, dtype=np.float32)
         self._n_jobs = n_jobs
