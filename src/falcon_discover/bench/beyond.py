@@ -27,15 +27,9 @@ GATED = ("auto", "auto_surprise", "gated_confidence", "gated_trustscore", "gated
 FROM_PAPER = ("learned", "s_disc", "s_stab", "trustscore", "confidence")
 GATE = "gated_confidence"
 RANKING_COLUMNS = (
-    "eligible_auroc",
-    "average_precision",
-    "cap05",
-    "cap10",
-    "cap20",
-    "surprise20",
-    "cap20_of_t95",
+    "eligible_auroc", "average_precision", "cap05", "cap10", "cap20", "surprise20", "cap20_of_t95",
     "cap20_of_t99",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

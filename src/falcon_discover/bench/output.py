@@ -25,14 +25,9 @@ WHOLE = {
     "all_errors_here",
 }  # fmt: skip
 COUNTS = {
-    "datasets",
-    "positive_delta_auroc",
-    "positive_delta_cap20",
-    "positive_threshold_settings",
-    "learned_selected",
-    "stability_selected",
-    "gated_above_family_cap20",
-}
+    "datasets", "positive_delta_auroc", "positive_delta_cap20", "positive_threshold_settings",
+    "learned_selected", "stability_selected", "gated_above_family_cap20",
+}  # fmt: skip
 # Tables that the paper does not have.
 OURS = {"evaluation_contract": evaluation_contract, "implied_events": implied_events}
 REGION_NOTE = (

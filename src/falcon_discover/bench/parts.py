@@ -19,7 +19,7 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.settings import PAPER
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Wanted:
     """Which runs are wanted in which store; no chosen backbone stands for those of the part."""
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from scipy.stats import hypergeom
 
+from falcon_discover import datasets
 from falcon_discover.bench.check import paper_values
 from falcon_discover.bench.loading import Study
 from falcon_discover.bench.tables import Cell, Table
@@ -14,22 +15,12 @@ from falcon_discover.metrics import review_size
 from falcon_discover.settings import PAPER
 
 NULL = "tab:null_concentration"
-# Rows of the seven data sets; a test split holds a fifth of them.
-ROWS = {
-    "adult": 48_842,
-    "bank_marketing": 45_211,
-    "miniboone": 130_064,
-    "magic_telescope": 19_020,
-    "nomao": 34_465,
-    "spambase": 4_601,
-    "phoneme": 5_404,
-}
 MOST_EVENTS = 600
 
 
 def rows_of_test_split(dataset: str) -> int:
     """Return the rows of a test split of the full data set."""
-    return math.ceil(PAPER.test_share * ROWS[dataset])
+    return math.ceil(PAPER.test_share * datasets.entry(dataset).rows)
 
 
 def events_of_interval(rows: int, low: float, high: float) -> list[int]:

@@ -109,10 +109,11 @@ def run(data: pd.DataFrame, request: AuditRequest, *, name: str) -> Audit:
             falcon = None
             found, how = _audit_predictions(data, X, y, request)
         elif request.model is not None:
-            falcon = _falcon(FrozenEstimator(request.model), request)
+            falcon = FalconDiscover(FrozenEstimator(request.model), **_options(request))
             found, how = _audit_model(falcon, X, y, request)
         else:
-            falcon = _falcon(None if request.backbone == "auto" else request.backbone, request)
+            backbone = None if request.backbone == "auto" else request.backbone
+            falcon = FalconDiscover(backbone, **_options(request))
             found, how = _audit_backbone(falcon, X, y, request)
         if falcon is not None:
             # The report says it of the rows that it is about, which may be others than the fit's.
@@ -154,17 +155,7 @@ def _audit_predictions(
     data: pd.DataFrame, X: pd.DataFrame, y: pd.Series, request: AuditRequest
 ) -> Findings:
     p = _scores(data[request.proba])
-    found = discover(
-        X,
-        y,
-        p,
-        positive=request.positive,
-        tau=request.tau,
-        ranker=request.ranker,
-        severity=request.severity,
-        random_state=request.seed,
-        n_jobs=request.n_jobs,
-    )
+    found = discover(X, y, p, positive=request.positive, **_options(request))
     how = {
         "mode": "predictions only",
         "rows": "all rows, each compared with the rows of the other folds",
@@ -218,15 +209,9 @@ def _audit_backbone(
     return replace(found, table=table, source=HELD_OUT), how
 
 
-def _falcon(estimator: Any, request: AuditRequest) -> FalconDiscover:
-    return FalconDiscover(
-        estimator,
-        tau=request.tau,
-        ranker=request.ranker,
-        severity=request.severity,
-        random_state=request.seed,
-        n_jobs=request.n_jobs,
-    )
+def _options(request: AuditRequest) -> dict[str, Any]:
+    same = {name: getattr(request, name) for name in ("tau", "ranker", "severity", "n_jobs")}
+    return {**same, "random_state": request.seed}
 
 
 def _features(

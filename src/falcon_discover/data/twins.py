@@ -65,12 +65,8 @@ def one_of_each(sets: IntArray, key: npt.ArrayLike) -> IntArray:
 class Content:
     """What labelled rows hold, as far as their order and bounds depend on it.
 
-    Attributes
-    ----------
-    ties : orders rows of equal score
-    sets : the number of each row's set of twins
-    p : their scores by the model, by which one of a set stands for it
-    distinct : how many rows differ in their values, labels aside
+    `ties` orders rows of equal score, `sets` numbers their sets of twins, and by their scores `p`
+    one of a set stands for it; `distinct` rows differ in their values, labels aside.
     """
 
     ties: UInt64Array

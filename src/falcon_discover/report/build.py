@@ -79,11 +79,8 @@ class About:
 class Report:
     """Everything there is to write.
 
-    Attributes
-    ----------
-    summary : all figures, as plain dicts; documented in `docs/report-schema.md`
-    rows : the first rows of the review list, as the page shows them
-    review : the review list
+    `summary` has all figures as plain dicts (`docs/report-schema.md`), `rows` the first rows of the
+    `review` list as the page shows them.
     """
 
     summary: dict[str, Any]

@@ -27,10 +27,8 @@ DEVIATIONS = 4.0
 class Apart:
     """The evidence of labelled rows, measured without their own fold and without one more.
 
-    Attributes
-    ----------
-    names : columns of the evidence that depend on labels
-    numbers : rows x folds x names; not a number where there is nothing to measure without
+    `names` are columns of the evidence that depend on labels; `numbers` are rows x folds x names,
+    NaN where there is nothing to measure without.
     """
 
     names: tuple[str, ...]
@@ -160,11 +158,8 @@ def pair_evidence(
 ) -> Apart:
     """Return the evidence of a fold's rows without each of the other folds.
 
-    Parameters
-    ----------
-    fold_of_reference : the fold of each reference row
-    said : names of the second opinions, and what those said that saw neither fold:
-        folds x rows x opinions; None without opinions
+    `said` has the names of the second opinions, and what those said that saw neither fold: folds x
+    rows x opinions.
     """
     names: tuple[str, ...] = ()
     numbers = np.empty((0, 0, 0), dtype=np.float32)
