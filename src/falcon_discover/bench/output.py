@@ -11,9 +11,9 @@ import pandas as pd
 
 from falcon_discover.bench import plan
 from falcon_discover.bench.beyond import Beyond, grid, permuted, rankings
+from falcon_discover.bench.check import implied_events
 from falcon_discover.bench.contract import evaluation_contract
 from falcon_discover.bench.loading import Study
-from falcon_discover.bench.printed import implied_events
 from falcon_discover.bench.promises import calibration, guarantee, in_the_large
 from falcon_discover.bench.store import RunKey
 from falcon_discover.bench.tables import TABLES, Cell, Table

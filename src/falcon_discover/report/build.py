@@ -126,7 +126,13 @@ class Report:
             "how": about.how,
             "settings": {"tau": found.tau, "budget": about.budget, **about.settings},
             "eligible": _eligible(found),
-            "review": _review(review, rows, about.budget, len(found.state)),
+            "review": {
+                "budget": about.budget,
+                "audited": len(found.state),
+                "listed": review_size(len(found.state), about.budget),
+                "shown": len(rows["rows"]),
+                "first": records(review.head(FIRST_ROWS).map(plain_label)),
+            },
             "evaluation": None if evaluation is None else evaluation.to_dict(),
             "missed": None if missed is None else missed.to_dict(),
             "guarantee": None if guarantee is None else guarantee.to_dict(),
@@ -241,15 +247,3 @@ def _verdict(found: Finding) -> str:
         f"Of {n:,} predictions the model is at least {percent(found.tau)} sure of {sure:,}. "
         "Their labels are not known: they are ranked here, not judged."
     )
-
-
-def _review(
-    review: pd.DataFrame, rows: dict[str, Any], budget: float, audited: int
-) -> dict[str, Any]:
-    return {
-        "budget": budget,
-        "audited": audited,
-        "listed": review_size(audited, budget),
-        "shown": len(rows["rows"]),
-        "first": records(review.head(FIRST_ROWS).map(plain_label)),
-    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache, lru_cache
 from typing import Any
 
@@ -99,11 +99,9 @@ def limited(blas: int, openmp: int | None) -> Iterator[None]:
             library.set_num_threads(before)
 
 
-@contextmanager
-def one_blas_thread(openmp: int | None = None) -> Iterator[None]:
+def one_blas_thread(openmp: int | None = None) -> AbstractContextManager[None]:
     """Let BLAS use one thread: sums in another order would make results depend on the cores."""
-    with limited(1, openmp):
-        yield
+    return limited(1, openmp)
 
 
 def thread_count(n_jobs: int | None) -> int:

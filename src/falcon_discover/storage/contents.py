@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Collection, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -57,19 +57,6 @@ BARE_RANKER = "gated_confidence"
 Parts = dict[str, bytes]
 
 
-@dataclass(frozen=True, eq=False)
-class Saved:
-    """What a file holds, ready to become a `FalconDiscover` again."""
-
-    parameters: dict[str, Any]
-    audit: FittedAudit
-    model: Any
-    backbone: str
-    candidates: dict[str, float]
-    n_features: int
-    feature_names: Any
-
-
 def stored(falcon: FalconDiscover, keep: Keep) -> tuple[dict[str, Any], Parts, list[str]]:
     """Return manifest and parts of a fitted `FalconDiscover`, and types that must be trusted."""
     if keep not in get_args(Keep):
@@ -110,8 +97,8 @@ def stored(falcon: FalconDiscover, keep: Keep) -> tuple[dict[str, Any], Parts, l
     return manifest, parts, strange
 
 
-def restored(archive: Archive, trusted: Collection[str], n_jobs: int | None) -> Saved:
-    """Return what was saved; `n_jobs`, unless None, replaces the threads that were set then."""
+def restored(archive: Archive, trusted: Collection[str], n_jobs: int | None) -> FalconDiscover:
+    """Return the audit as it was; `n_jobs`, unless None, replaces the threads that were set."""
     manifest = archive.manifest
     _warn_other_versions(manifest, archive.name)
     where = archive.named(OBJECTS)
@@ -126,15 +113,12 @@ def restored(archive: Archive, trusted: Collection[str], n_jobs: int | None) -> 
         model = probe(content["model"], 1 if library else content["classes"][1])
         bare = manifest["reference"]["kept"] == "none"
         audit = (_bare_audit if bare else _audit)(content, archive, model)
-        return Saved(
-            parameters,
-            audit,
-            content["model"],
-            manifest["model"]["backbone"],
-            manifest["model"]["candidates"],
-            manifest["n_features"],
-            content["feature_names"],
-        )
+        falcon = FalconDiscover(**parameters)
+        falcon.n_features_in_ = manifest["n_features"]
+        if content["feature_names"] is not None:
+            falcon.feature_names_in_ = content["feature_names"]
+        about = manifest["model"]
+        return falcon.with_audit(audit, content["model"], about["backbone"], about["candidates"])
 
 
 def _model_name(falcon: FalconDiscover) -> str:

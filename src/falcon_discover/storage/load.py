@@ -10,9 +10,7 @@ from joblib import effective_n_jobs
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.fitted import FittedAudit
 from falcon_discover.storage.archive import Archive
-from falcon_discover.storage.bounds import reading
 from falcon_discover.storage.contents import restored
-from falcon_discover.storage.manifest import OBJECTS
 
 
 def load(
@@ -38,15 +36,10 @@ def load(
     FalconDiscover.save : writes the file, and has an example of both
     """
     archive = Archive.open(source if isinstance(source, bytes) else Path(source))
-    saved = restored(archive, trusted, n_jobs)
-    with reading(archive.named(OBJECTS)):
-        falcon = FalconDiscover(**saved.parameters)
-    falcon.n_features_in_ = saved.n_features
-    if saved.feature_names is not None:
-        falcon.feature_names_in_ = saved.feature_names
+    falcon = restored(archive, trusted, n_jobs)
     if n_jobs is not None:
-        _use_threads(saved.audit, n_jobs)
-    return falcon.with_audit(saved.audit, saved.model, saved.backbone, saved.candidates)
+        _use_threads(falcon.audit_, n_jobs)
+    return falcon
 
 
 def _use_threads(audit: FittedAudit, n_jobs: int) -> None:
