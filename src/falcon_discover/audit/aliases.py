@@ -325,6 +325,6 @@ class Aliases(Door):
         True
         """
         check_is_fitted(self)
-        from falcon_discover.storage.save import save
+        from falcon_discover.storage.load import save
 
         return save(self, Path(path), reference)

@@ -33,7 +33,7 @@ from falcon_discover.metrics import confidence, false_confidence
 from falcon_discover.rankers.evidence import OWN_SCALE, TASKS
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions import bins, confirm, rules, scan
-from falcon_discover.regions.halves import halves
+from falcon_discover.regions.confirm import halves
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
 

@@ -32,8 +32,8 @@ from falcon_discover.report.build import About, Report
 from falcon_discover.report.rows import LIST_COLUMNS
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.format import identifier
-from falcon_discover.runtime.suggestions import meant, no_column
 from falcon_discover.runtime.types import FloatArray
+from falcon_discover.runtime.words import meant, no_column
 from falcon_discover.settings import PAPER
 
 # Fewer rows may well have different values each in any column.

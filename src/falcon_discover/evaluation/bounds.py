@@ -144,13 +144,10 @@ def unread(n: int, budget: float) -> int:
 
 @dataclass(frozen=True)
 class Left:
-    """What a budget leaves unread, and the bound on it.
+    """What a budget leaves unread: labelled rows and confident errors, and the bound on them.
 
-    Attributes
-    ----------
-    unreviewed, missed : labelled rows and confident errors that are not reviewed
-    upper : bound of the rate among rows that are not reviewed, in the long run or in the batch
-    batch_unreviewed, batch_missed : rows of the batch, and the bound on the errors among them
+    `upper` is of the rate among rows that are not reviewed, in the long run or in the batch, whose
+    unread rows and bound on the errors among them are `batch_unreviewed` and `batch_missed`.
     """
 
     unreviewed: int

@@ -152,15 +152,10 @@ def evaluate(
     notice: str = "",
     risk: FloatArray | None = None,
 ) -> Evaluation:
-    """Return the evaluation of several rankers on labelled rows.
+    """Return the evaluation of several rankers on labelled rows; the first is the one in question.
 
-    Parameters
-    ----------
-    scores : returns the suspicion of the rows for a ranker's name and a threshold
-    rankers : names, the one under evaluation first
-    classes : the two labels, that of code 1 last
-    assumption, alerts, notice : as in `Evaluation`
-    risk : of each row, where the ranker estimates it
+    `scores` returns the suspicion of the rows for a ranker's name and a threshold. The last of
+    `classes` has code 1; `risk` is of each row, where the ranker estimates it.
     """
     must = "give shares of the rows, above 0 and up to 1"
     check_numbers("budgets", budgets, lambda share: 0 < share <= 1, must)

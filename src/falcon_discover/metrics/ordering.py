@@ -43,10 +43,8 @@ def tie_keys(hashes: UInt64Array, seed: int) -> UInt64Array:
 class Ranking:
     """Rows in review order, and which of them it does not tell apart.
 
-    Attributes
-    ----------
-    order : row positions, most suspicious first; rows of one block keep their original order
-    starts : where in the order each block of indistinct rows begins
+    `order` has row positions, most suspicious first, and rows of one block in their original order;
+    `starts` says where in it each block of indistinct rows begins.
     """
 
     order: IntArray

@@ -22,8 +22,8 @@ from falcon_discover.regions.confirm import (
     cautious_p_value,
     expected_events,
     holm,
+    twins_of,
 )
-from falcon_discover.regions.halves import twins_of
 from falcon_discover.regions.rules import Figures, Rule
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER

@@ -25,10 +25,11 @@ from falcon_discover.regions.confirm import (
     Against,
     cautious_p_value,
     expected_events,
+    halves,
     holm,
     strata,
+    twins_of,
 )
-from falcon_discover.regions.halves import halves, twins_of
 from falcon_discover.regions.scan import MIN_EVENTS, Scan, rounded
 from falcon_discover.runtime import progress
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from falcon_discover.data.table import Kind
-from falcon_discover.regions.halves import halves
+from falcon_discover.regions.confirm import halves
 from falcon_discover.regions.retest import FREQUENT_LIFT
 from falcon_discover.regions.rules import MAX_RULES, Rule, find_together, told_already
 from falcon_discover.runtime.types import BoolArray, FloatArray

@@ -1,4 +1,4 @@
-"""`load()`: a saved audit back, without unpickling anything."""
+"""`save()` and `load()`: a fitted audit in one file and back, without any pickle."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from pathlib import Path
 
 from joblib import effective_n_jobs
 
+from falcon_discover.audit.aliases import Keep
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.fitted import FittedAudit
+from falcon_discover.exceptions import InputError
+from falcon_discover.runtime import notices
+from falcon_discover.storage import archive
 from falcon_discover.storage.archive import Archive
-from falcon_discover.storage.contents import restored
+from falcon_discover.storage.contents import restored, stored
 
 
 def load(
@@ -52,3 +56,19 @@ def _use_threads(audit: FittedAudit, n_jobs: int) -> None:
             model.get_booster().set_param({"nthread": effective_n_jobs(n_jobs)})
         if hasattr(model, "n_jobs"):
             model.n_jobs = n_jobs
+
+
+def save(falcon: FalconDiscover, path: Path, reference: Keep) -> Path:
+    """Save a fitted audit in one file; `FalconDiscover.save` says what may be asked for."""
+    if not path.parent.is_dir():
+        raise InputError(f"there is no folder {path.parent}: make it first.")
+    manifest, parts, strange = stored(falcon, reference)
+    archive.write(path, manifest, parts)
+    if strange:
+        options = " ".join(f"--trust {name}" for name in strange)
+        notices.warn(
+            f"{path} holds types that are not known to be safe, so loading it will need your "
+            f"word for them: load(path, trusted={strange!r}), or 'falcon-discover score ... "
+            f"{options}'."
+        )
+    return path
