@@ -37,14 +37,15 @@ if TYPE_CHECKING:
 Keep = Literal["full", "sample", "none"]
 
 
-class Door(BaseEstimator):
-    """Takes in rows and labels, and examines them."""
+class Aliases(BaseEstimator):
+    """Takes in rows and labels, and asks the finding on them, or on the rows of the fit."""
 
     estimator: Any
     n_jobs: int | None
     verbose: int
     audit_: FittedAudit
     classes_: npt.NDArray[Any]
+    backbone_: str
 
     def examine(self, X: Any = None, y: Any = None) -> Finding:
         """Return everything known about new rows at once: signals, suspicion, regions.
@@ -128,12 +129,6 @@ class Door(BaseEstimator):
             progress.shown(bool(self.verbose)),
         ):
             yield
-
-
-class Aliases(Door):
-    """Asks the finding on the rows that are given, or on those of the fit."""
-
-    backbone_: str
 
     @property
     def plot(self) -> Plots:

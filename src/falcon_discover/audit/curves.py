@@ -37,13 +37,12 @@ class Curves:
 
     def capture(self) -> pd.DataFrame:
         """Return the capture of each ranker by budget; random review has a band instead."""
-        events = self.found.events
         scores = {
             name: self.found.score(ranker, self.found.tau)
             for name, ranker in self.found.compared().items()
             if name != "random"
         }
-        return capture_curve(events, scores)
+        return capture_curve(self.found.events, scores)
 
     def random_band(self) -> pd.DataFrame:
         """Return what a random review finds."""

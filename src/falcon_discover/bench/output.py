@@ -175,15 +175,10 @@ def markdown(frame: pd.DataFrame) -> str:
     |---|---|
     | x | 1 |
     """
-    lines = [["", *map(str, frame.columns)], ["---"] * (frame.shape[1] + 1)]
-    lines += [
-        [str(row), *map(str, values)]
-        for row, values in zip(frame.index, frame.to_numpy(), strict=True)
-    ]
-    return "\n".join(
-        "|" + "|".join(line) + "|" if line[0] == "---" else "| " + " | ".join(line) + " |"
-        for line in lines
-    )
+    rows = [["", *frame.columns], *frame.itertuples()]
+    lines = [f"| {' | '.join(map(str, row))} |" for row in rows]
+    lines.insert(1, "|---" * (frame.shape[1] + 1) + "|")
+    return "\n".join(lines)
 
 
 def latex(frame: pd.DataFrame, label: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from falcon_discover.data.table import Kind
-from falcon_discover.regions.confirm import halves
+from falcon_discover.regions.confirm import Against, halves
 from falcon_discover.regions.retest import FREQUENT_LIFT
 from falcon_discover.regions.rules import MAX_RULES, Rule, find_together, told_already
 from falcon_discover.runtime.types import BoolArray, FloatArray
@@ -37,14 +37,9 @@ def find_regions(
     kept = np.ones((2, len(events)), dtype=bool)
     fit = slice(n_fit)
     kept[:, fit] = halves(frame[fit], events[fit], confidence[fit] >= tau, seed)
+    searches: dict[Against, int] = {"confidence": MAX_RULES, "all": MAX_EXPECTED}
     rules = find_together(
-        frame,
-        dict(kinds),
-        confidence,
-        events,
-        {"confidence": MAX_RULES, "all": MAX_EXPECTED},
-        tau=tau,
-        confirmation=kept,
+        frame, dict(kinds), confidence, events, searches, tau=tau, confirmation=kept
     )
     told = np.zeros(len(events), dtype=bool)
     for rule in rules["confidence"]:

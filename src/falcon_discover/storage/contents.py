@@ -233,11 +233,6 @@ def _regions_stored(regions: RegionSet, kept: IntArray, parts: Parts) -> dict[st
     }
 
 
-def _regions_restored(stored: dict[str, Any], archive: Archive) -> RegionSet:
-    clusters = Clusters(**stored["clusters"], summary=_table(archive, REGIONS))
-    return RegionSet(stored["rules"], stored["foreseen"], clusters)
-
-
 def _table(archive: Archive, part: str, rows: int | None = None) -> pd.DataFrame:
     return frames.from_parquet(archive.parts[part], archive.limit, archive.named(part), rows)
 
@@ -301,7 +296,8 @@ def _audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAud
     training.keep(REGION_WITNESS, tau, content["witness"])
     training.keep(spec, tau, content["ranker"])
     table = _table(archive, FIT_TABLE, rows)
-    measure = manifest["measure"]
+    measure, regions = manifest["measure"], content["regions"]
+    clusters = Clusters(**regions["clusters"], summary=_table(archive, REGIONS))
     frozen = isinstance(content["parameters"]["estimator"], FrozenEstimator)
     return FittedAudit(
         classes=content["classes"],
@@ -311,7 +307,7 @@ def _audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAud
         kinds=dict(manifest["columns"]),
         table=Table(table, table, dict(manifest["columns"]), frame.index),
         training=training,
-        regions=_regions_restored(content["regions"], archive),
+        regions=RegionSet(regions["rules"], regions["foreseen"], clusters),
         fitted_on=manifest["reference"]["of"],
         source=GIVEN_SCORES if frozen else CROSS_FITTED,
         view=view,
