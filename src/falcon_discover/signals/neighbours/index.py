@@ -64,9 +64,7 @@ class Neighbours:
 class NeighbourIndex:
     """Nearest-neighbour search among fixed reference rows.
 
-    Attributes
-    ----------
-    recall : share of the nearest rows that are found, 1.0 unless there are very many
+    `recall` is the share of the nearest rows that are found, 1.0 unless there are very many.
 
     Examples
     --------
@@ -197,10 +195,7 @@ class LabelledIndex:
     """
 
     def __init__(
-        self,
-        reference: Float32Array,
-        labels: npt.NDArray[np.integer],
-        n_jobs: int | None = None,
+        self, reference: Float32Array, labels: npt.NDArray[np.integer], n_jobs: int | None = None
     ) -> None:
         self.reference = np.ascontiguousarray(reference, dtype=np.float32)
         self._n_jobs = n_jobs
