@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit, logit
 
+from falcon_discover import metrics
 from falcon_discover.bench import plan
 from falcon_discover.bench.beyond import (
     GATE,
@@ -22,7 +24,11 @@ from falcon_discover.bench.beyond import (
 )
 from falcon_discover.bench.loading import FrozenRuns
 from falcon_discover.exceptions import InputError
+from falcon_discover.settings import PAPER
 
+# Log-odds are divided by these to make a model less sure.
+SOFTENED = (1.0, 1.25, 1.5, 1.75, 2.0)
+TINY = 1e-9
 RANKERS = (GATE, "trustscore", *plan.FAMILY, "family", "auto")
 
 
@@ -35,7 +41,7 @@ def comparator_tables(folder: Path, names: Sequence[str] | None = None) -> dict[
     names : data sets; all by default
     """
     frozen = FrozenRuns(folder)
-    models, rankers = [], []
+    models, rankers, softened = [], [], []
     for dataset in names or plan.DATASETS:
         for model in plan.FROZEN_MODELS:
             runs = [Scored(run.key, run.part("test"), run) for run in frozen.runs(dataset, model)]
@@ -43,12 +49,17 @@ def comparator_tables(folder: Path, names: Sequence[str] | None = None) -> dict[
                 place = {"dataset": dataset, "model": model, "seeds": len(runs)}
                 models.append({**place, **_model(frozen, dataset, model, runs)})
                 rankers += [{**place, **_ranker(runs, ranker)} for ranker in RANKERS]
+                softened += [{**place, **_softened(runs, by)} for by in SOFTENED]
     if not models:
         raise InputError(
             f"no frozen model has all its seeds in {folder / plan.FROZEN}: "
             "'python scripts/comparators.py' runs them."
         )
-    return {"models": pd.DataFrame(models), "rankers": pd.DataFrame(rankers)}
+    return {
+        "models": pd.DataFrame(models),
+        "rankers": pd.DataFrame(rankers),
+        "softened": pd.DataFrame(softened),
+    }
 
 
 def _model(
@@ -79,6 +90,28 @@ def _cut_off(best_epoch: int | None, schedule: dict[str, Any]) -> bool:
     if best_epoch is None:
         return False
     return bool(best_epoch + schedule["patience"] > schedule["max_epochs"])
+
+
+def _softened(runs: Sequence[Scored], divisor: float) -> dict[str, float]:
+    """Return what a model's own confidence finds after its log-odds were divided by a number.
+
+    A model that is sure of few rows finds its confident errors among its surest rows, because it
+    has no others that it is sure of: captures by confidence say how sure a model is.
+    """
+    found = []
+    for run in runs:
+        p = expit(logit(np.clip(run.p, TINY, 1 - TINY)) / divisor)
+        events = metrics.false_confidence(run.test["label"].to_numpy(), p, PAPER.tau)
+        sure = metrics.confidence(p)
+        capture = metrics.capture_at(events, sure, PAPER.main_budget)
+        found.append((capture, float((sure >= PAPER.tau).mean()), float(events.sum())))
+    captures, shares, counts = zip(*found, strict=True)
+    return {
+        "divisor": divisor,
+        "cap20_by_confidence": weighted_mean(captures),
+        "eligible_share": float(np.mean(shares)),
+        "events": float(np.mean(counts)),
+    }
 
 
 def _ranker(runs: Sequence[Scored], ranker: str) -> dict[str, Any]:
