@@ -224,18 +224,15 @@ def opinions_table() -> str:
 def bases_words() -> str:
     """Return what a deep base model costs."""
     known = results("deep_bases.csv")
-    parts = []
-    for dataset, lines in known.groupby("dataset", sort=False):
-        shown = ", ".join(
-            f"`{line.model}` {line.fit_seconds:.0f} s (label AUROC {line.label_auroc:.3f} on later "
-            "rows)"
-            for line in lines.itertuples()
-        )
-        parts.append(f"{plan.TITLES[str(dataset)]}: {shown}")
-    rows = int(known["rows"].iloc[0])
+    parts = [
+        f"`{line.model}` {line.fit_seconds:.0f} s, label AUROC {line.label_auroc:.3f} and "
+        f"{line.events} confident errors in {line.later_rows:,} later rows"
+        for line in known.itertuples()
+    ]
+    first = known.iloc[0]
     return (
-        f"As the base model of `FalconDiscover`, fitted 16 times on {rows:,} rows with one thread "
-        f"of a CPU: {'; '.join(parts)}."
+        f"As the base model of `FalconDiscover`, which fits it 16 times, on {first['rows']} rows "
+        f"of {plan.TITLES[first['dataset']]} (processor time of one thread): {'; '.join(parts)}."
     )
 
 
