@@ -42,7 +42,7 @@ from falcon_discover.signals.state import State
 
 AUDITED = "xgboost"
 OPINIONS = [model for model in plan.FROZEN_MODELS if model != AUDITED]
-DATASETS = ("phoneme", "spambase", "miniboone_subset", "magic_telescope")
+DATASETS = ("adult", "miniboone_subset", "magic_telescope", "spambase", "phoneme")
 COLUMN = "opinion_strong"
 RECORD = Signal(COLUMN, "opinions", "low", "log-odds", "of a strong model", doubt="it doubts it")
 OUT = Path(__file__).parents[1] / "results" / "deep_opinions.csv"
@@ -112,7 +112,7 @@ def measured(store: Path, names: list[str]) -> pd.DataFrame:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--store", type=Path, default=Path("bench-store"))
-    parser.add_argument("--dataset", action="append", help="may be repeated; four of them")
+    parser.add_argument("--dataset", action="append", help="may be repeated; five of them")
     options = parser.parse_args()
     frame = measured(options.store, options.dataset or list(DATASETS))
     frame.to_csv(OUT, index=False, float_format="%.6f")
