@@ -15,14 +15,14 @@ from scipy.special import expit, logit
 
 from falcon_discover import metrics
 from falcon_discover.bench import plan
-from falcon_discover.bench.beyond import (
+from falcon_discover.bench.loading import FrozenRuns
+from falcon_discover.bench.ranker_study import (
     GATE,
     Scored,
     gain_over_gate,
     ranking_figures,
     weighted_mean,
 )
-from falcon_discover.bench.loading import FrozenRuns
 from falcon_discover.exceptions import InputError
 from falcon_discover.settings import PAPER
 
