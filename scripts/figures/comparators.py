@@ -243,8 +243,8 @@ def opinions_table() -> str:
     words = (
         f"As a second opinion of XGBoost a deep model brings `auto` {deep.min():+.3f} to "
         f"{deep.max():+.3f} of eligible AUROC in the mean of {len(names)} data sets (best: "
-        f"`{deep.idxmax()}`, {best.min():+.3f} to {best.max():+.3f}), LightGBM on the same training "
-        f"rows {means['lightgbm']:+.3f}. It costs one fit on the training rows: "
+        f"`{deep.idxmax()}`, {best.min():+.3f} to {best.max():+.3f}), LightGBM on the same "
+        f"training rows {means['lightgbm']:+.3f}. It costs one fit on the training rows: "
         f"{_seconds(deep.idxmax(), names)} on one thread, LightGBM {_seconds('lightgbm', names)}."
     )
     heads = ["gain of one more opinion", *(plan.TITLES[name] for name in names)]
