@@ -48,14 +48,34 @@ def refused(sentence: str):
 
 def test_one_class_only(table):
     X, y = table
-    with refused(r"y has one class only \(1\): .* give labelled rows of both"):
+    with refused(r"y has one class only \(1\): .* give labelled rows of each"):
         falcon().fit(X, np.ones_like(y))
 
 
-def test_three_classes(table):
+def test_labels_that_are_a_quantity(table):
     X, _ = table
-    with refused("Only binary classification is supported.*y has 3 classes; reduce it to two"):
-        falcon().fit(X, np.arange(80) % 3)
+    with refused("y has 80 different values in 80 rows: that looks like a quantity"):
+        falcon().fit(X, np.arange(80))
+
+
+def test_a_threshold_is_of_two_classes(table):
+    X, y = table
+    with refused("threshold is 0.3, and there are 3 classes"):
+        falcon(threshold=0.3).fit(X, np.arange(80) % 3)
+    with refused("threshold is 1.5: a probability lies between 0 and 1"):
+        falcon(threshold=1.5).fit(X, y)
+
+
+def test_a_tau_by_class_names_each_class(table):
+    X, y = table
+    for tau, fault in (
+        ({0: 0.9}, "tau does not name '1'"),
+        ({0: 0.9, 1: 0.9, 2: 0.8}, "tau names '2'"),
+        ({0: 0.9, 1: 0.3}, r"tau\[1\] is 0.3: a confidence lies between 0.5 and 1"),
+        ({}, "tau is empty"),
+    ):
+        with refused(fault):
+            falcon(tau=tau).fit(X, y)
 
 
 def test_one_row(table):

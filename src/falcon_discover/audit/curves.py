@@ -53,11 +53,13 @@ class Curves:
 
     def reliability(self) -> pd.DataFrame:
         """Return the share of right predictions by confidence."""
-        return reliability(self.found.labels, self.found.state.p)
+        return reliability(self.found.labels, self.found.state.p, self.found.state.threshold)
 
     def confidence(self) -> pd.DataFrame:
         """Return the rows by confidence."""
-        return confidence_histogram(self.found.state.p, self.found.tau, self.found.codes)
+        return confidence_histogram(
+            self.found.state.p, self.found.tau, self.found.codes, self.found.state.threshold
+        )
 
     def signals(self) -> pd.DataFrame:
         """Return how well each signal alone tells confident errors apart."""

@@ -18,7 +18,9 @@ from falcon_discover.audit.checks import (
     check_lengths,
     check_parameters,
     check_same_rows,
+    check_threshold,
     resolved_seed,
+    resolved_tau,
     warn_few_rows,
 )
 from falcon_discover.audit.finding import Finding
@@ -27,6 +29,7 @@ from falcon_discover.audit.fitting import Recipe, check_ranker, fit_audit
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
 from falcon_discover.evaluation.budget import CROSS_FITTED, GIVEN_SCORES
+from falcon_discover.metrics import decided
 from falcon_discover.models import library
 from falcon_discover.models.crossfit import (
     CrossFit,
@@ -44,7 +47,7 @@ from falcon_discover.signals.catalogue import SIGNALS
 
 
 class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
-    """Find the confident predictions of a binary classifier that should not be trusted.
+    """Find the confident predictions of a classifier that should not be trusted.
 
     Parameters
     ----------
@@ -54,8 +57,13 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         is; the rows given to `fit` must then be rows the model was not trained on. A name is a
         backbone of the library. None tries the whole library and keeps the best by
         out-of-fold AUROC.
-    tau : float, default 0.90
-        Confidence from which a wrong prediction counts as a confident error.
+    tau : float or {class: float}, default 0.90
+        Confidence from which a wrong prediction counts as a confident error; one number, or one
+        for each class that may be predicted.
+    threshold : float, default 0.5
+        Probability of the positive one of two classes from which it is decided. A model that has a
+        threshold of its own (`FixedThresholdClassifier`, `TunedThresholdClassifierCV`) is audited
+        at that one. Of more than two classes the likeliest is decided.
     ranker : str or ranker, default "auto"
         How rows are ranked for review; see `falcon_discover.rankers.RANKERS`. "auto" learns the
         probability that a row is a confident error.
@@ -103,7 +111,8 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         self,
         estimator: Any = None,
         *,
-        tau: float = PAPER.tau,
+        tau: Any = PAPER.tau,
+        threshold: float = PAPER.decision_threshold,
         ranker: Any = "auto",
         severity: str = "count",
         n_neighbors: int = PAPER.n_neighbors,
@@ -117,6 +126,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
     ) -> None:
         self.estimator = estimator
         self.tau = tau
+        self.threshold = threshold
         self.ranker = ranker
         self.severity = severity
         self.n_neighbors = n_neighbors
@@ -133,12 +143,13 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
 
         Parameters
         ----------
-        X, y : table and two-class labels, matched by position; held-out rows when the estimator is
+        X, y : table and class labels, matched by position; held-out rows when the estimator is
             frozen. Pandas objects with the same row labels in another order are refused
         X_cal, y_cal : further labelled rows, for rankers that learn from validation rows
         """
         check_parameters(
             tau=self.tau,
+            threshold=self.threshold,
             mix=self.mix,
             cv=self.cv,
             random_state=self.random_state,
@@ -154,12 +165,13 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         spec = rankers.specified(self.ranker, self.severity)
         check_ranker(spec, has_validation=X_cal is not None)
         table = self._table(X, reset=True)
-        labels = Labels.from_input(y)
+        labels = Labels.from_input(y, self._classes_of_model())
+        check_threshold(self.threshold, labels)
         check_lengths(table, labels, "X", "y")
         check_same_rows(X, y)
         validation = self._calibration_input(X_cal, y_cal, table, labels)
         recipe = Recipe(
-            tau=self.tau,
+            tau=resolved_tau(self.tau, labels),
             spec=spec,
             seed=resolved_seed(self.random_state),
             source=GIVEN_SCORES if self._is_frozen else CROSS_FITTED,
@@ -245,14 +257,13 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the base model's probabilities, unchanged, in the order of `classes_`."""
         p = self._score(self.new_rows(X, warn=False))
-        return np.column_stack([1.0 - p, p])
+        return p if p.ndim == 2 else np.column_stack([1.0 - p, p])
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the base model's own predictions."""
         table = self.new_rows(X, warn=False)
         if self._is_library:
-            decision = self._score(table) >= PAPER.decision_threshold
-            return self.classes_[decision.astype(int)]
+            return self.classes_[decided(self._score(table), self.audit_.threshold)]
         return np.asarray(self.model_.predict(table.native))
 
     def _score(self, table: Table) -> FloatArray:
@@ -263,14 +274,26 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         if self._is_library:
             names = [self.estimator] if self.estimator else library.names()
             n_jobs = effective_n_jobs(self.n_jobs)
-            return select_backbone(names, table, labels, folds, seed=seed, n_jobs=n_jobs)
+            return select_backbone(
+                names, table, labels, folds, seed=seed, n_jobs=n_jobs, threshold=self.threshold
+            )
         if self._is_frozen:
-            return frozen_fit(self.estimator, table, labels, folds)
-        return cross_fit(self.estimator, table, labels, folds)
+            return frozen_fit(self.estimator, table, labels, folds, self.threshold)
+        return cross_fit(self.estimator, table, labels, folds, self.threshold)
+
+    def _classes_of_model(self) -> npt.NDArray[Any] | None:
+        """Return the classes of a frozen model that has more than two; rows may lack some."""
+        classes = getattr(self.estimator, "classes_", None) if self._is_frozen else None
+        return classes if classes is not None and len(classes) > 2 else None
+
+    @property
+    def threshold_(self) -> float:
+        """Probability of the positive one of two classes from which the audit decides for it."""
+        check_is_fitted(self)
+        return self.audit_.threshold
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         # Our own part works with gaps; whether the whole does depends on the base model.
         tags.input_tags.allow_nan = self._is_library or accepts_missing(self.estimator)
         tags.transformer_tags.preserves_dtype = []

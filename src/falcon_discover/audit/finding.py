@@ -29,14 +29,13 @@ from falcon_discover.evaluation.plausibility import alerts
 from falcon_discover.evaluation.results import Evaluation, evaluate
 from falcon_discover.evaluation.sides import by_predicted_class, notice
 from falcon_discover.exceptions import InputError
-from falcon_discover.metrics import false_confidence
+from falcon_discover.metrics.decisions import Tau
 from falcon_discover.metrics.ordering import tie_keys
-from falcon_discover.regions.conflict import (
-    Conflict,
-)
+from falcon_discover.regions.conflict import Conflict
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray, FloatArray, UInt64Array
+from falcon_discover.runtime.words import level
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
 
@@ -58,7 +57,7 @@ class Finding:
     audit : the fitted audit that the rows were judged by
     table : the rows
     state : their signals
-    codes : their labels as 0/1, or None if they are not known
+    codes : their labels as positions among the classes, or None if they are not known
     is_fit_rows : whether these are the rows of the fit themselves, each judged out-of-fold
     source : what is known about these rows, in words; see `falcon_discover.evaluation.budget`
     """
@@ -87,12 +86,12 @@ class Finding:
 
     @property
     def classes(self) -> npt.NDArray[Any]:
-        """The two labels, the positive one last."""
+        """The labels; of two, the positive one last."""
         return self.audit.classes
 
     @property
-    def tau(self) -> float:
-        """Confidence from which a wrong prediction counts."""
+    def tau(self) -> Tau:
+        """Confidence from which a wrong prediction counts; one number, or one for each class."""
         return self.audit.tau
 
     @cached_property
@@ -126,11 +125,13 @@ class Finding:
     @cached_property
     def content(self) -> Content:
         """What the labelled rows hold, as far as budgets and bounds depend on it."""
-        return Content.of(self.table.row_hashes(), self.audit.seed, self.labels, self.state.p)
+        return Content.of(
+            self.table.row_hashes(), self.audit.seed, self.labels, self.state.own_score
+        )
 
     @property
     def labels(self) -> npt.NDArray[np.int8]:
-        """The labels as 0/1, or an error that asks for them."""
+        """The labels by position among the classes, or an error that asks for them."""
         if self.codes is None:
             raise InputError("this needs labelled rows: give y with X.")
         return self.codes
@@ -138,10 +139,10 @@ class Finding:
     @cached_property
     def events(self) -> BoolArray:
         """Which rows are confident errors; their labels must be known."""
-        return false_confidence(self.labels, self.state.p, self.tau)
+        return self.state.events(self.labels, self.tau)
 
     @cached_property
-    def _scores(self) -> dict[tuple[int | str, float], tuple[Any, FloatArray]]:
+    def _scores(self) -> dict[tuple[int | str, Tau], tuple[Any, FloatArray]]:
         """Suspicion by ranker and threshold, each with the ranker that an id stands for."""
         return {}
 
@@ -153,7 +154,7 @@ class Finding:
         """Return the suspicion of each row, higher = review first."""
         return self.score(self.audit.spec, self.tau)
 
-    def score(self, ranker: Any, tau: float) -> FloatArray:
+    def score(self, ranker: Any, tau: Tau) -> FloatArray:
         """Return the suspicion of each row by any ranker; none scores a row it learned from."""
         key = (ranker if isinstance(ranker, str) else id(ranker), tau)
         if key not in self._scores:
@@ -385,7 +386,7 @@ class Finding:
             eligible = int(self.state.eligible(self.tau).sum())
             return (
                 f"{len(self.state):,} rows without labels, {eligible:,} of them with a "
-                f"confidence of at least {self.tau:g}; review(budget) ranks them. {self._score}"
+                f"confidence of at least {level(self.tau)}; review(budget) ranks them. {self._score}"
             )
         evaluation = self.evaluate(taus=())
         if not self.audit.has_rows:
@@ -395,6 +396,6 @@ class Finding:
 
     @property
     def _score(self) -> str:
-        first, last = map(label_repr, self.classes)
+        first, last = label_repr(self.classes[0]), label_repr(self.classes[-1])
         given = "" if self.audit.scored else f"; the scores given were those of {first}"
         return f"The score p is the probability of {last}{given}."

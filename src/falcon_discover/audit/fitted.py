@@ -27,12 +27,13 @@ from falcon_discover.data.table import Kind, Table
 from falcon_discover.data.view import TransformedView
 from falcon_discover.evaluation.contributions import Contributions, contributions
 from falcon_discover.exceptions import InputError
-from falcon_discover.metrics import false_confidence
+from falcon_discover.metrics.decisions import Tau
 from falcon_discover.models.adapter import Probe
 from falcon_discover.rankers.training import TrainingRows
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import FloatArray
+from falcon_discover.settings import PAPER
 from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.state import State
@@ -52,8 +53,8 @@ class FittedAudit:
 
     Parameters
     ----------
-    classes : the two labels, the positive one last
-    tau : confidence from which a wrong prediction counts
+    classes : the labels; of two, the positive one last
+    tau : confidence from which a wrong prediction counts; one number, or one for each class
     spec : the ranker, as it was asked for
     seed : of everything drawn, and of the order of equal rows
     kinds : the columns and what they hold
@@ -64,11 +65,12 @@ class FittedAudit:
     view : the transformed view of the rows
     model, reference, builder : what the states of other rows are measured with
     scored : which class a given score was the probability of; `state.p` is that of the last
-    decides_otherwise : whether the model has a threshold of its own
+    decides_otherwise : whether the model's own decisions are not those of its scores
+    threshold : from which the positive one of two classes is decided
     """
 
     classes: npt.NDArray[Any]
-    tau: float
+    tau: Tau
     spec: Any
     seed: int
     kinds: dict[str, Kind]
@@ -83,6 +85,7 @@ class FittedAudit:
     builder: StateBuilder | None = None
     scored: int = 1
     decides_otherwise: bool = False
+    threshold: float = PAPER.decision_threshold
 
     @property
     def has_rows(self) -> bool:
@@ -94,7 +97,7 @@ class FittedAudit:
         """The fitted ranker."""
         return self.ranker_of(self.spec, self.tau)
 
-    def ranker_of(self, spec: Any, tau: float) -> rankers.Ranker:
+    def ranker_of(self, spec: Any, tau: Tau) -> rankers.Ranker:
         """Return any ranker, fitted once on the rows it learns from."""
         if not self.has_rows:
             made = rankers.make(spec)
@@ -119,7 +122,7 @@ class FittedAudit:
             raise InputError(NO_SCORES)
         if self.reference is None or self.builder is None:
             notices.warn(ONLY_CONFIDENCE)
-            return certainty_alone(self.model.score(table))
+            return certainty_alone(self.model.score(table), self.threshold)
         eligible_at = self.tau if only_eligible else None
         state = self.builder.build(
             table, self.reference, extended=extended, eligible_at=eligible_at
@@ -147,8 +150,8 @@ class FittedAudit:
             return self._fit_rows
         state = self.state(table)
         if self.decides_otherwise and self.model is not None:
-            differing = self.model.differing(self.model.encode(table), state.p)
-            warn_own_decisions(differing, len(table))
+            differing = self.model.differing(self.model.encode(table), state.p, self.threshold)
+            warn_own_decisions(differing, len(table), self.threshold, len(self.classes))
         return Finding(self, table, state, codes).warned()
 
     @cached_property
@@ -166,7 +169,7 @@ class FittedAudit:
         """Return the regions with their figures on labelled rows other than those of the fit."""
         if not self.has_rows:
             return replace(self.regions, here=())
-        events = false_confidence(codes, state.p, self.tau)
+        events = state.events(codes, self.tau)
         # Where there was nothing to learn, regions do without.
         with notices.collected():
             witness = self.ranker_of(REGION_WITNESS, self.tau).score(state)
@@ -207,9 +210,9 @@ class FittedAudit:
             )
 
 
-def certainty_alone(p: FloatArray) -> State:
+def certainty_alone(p: FloatArray, threshold: float = PAPER.decision_threshold) -> State:
     """Return a state of native certainty, without a row to compare with."""
-    state = State.from_scores(p)
+    state = State.from_scores(p, threshold)
     return replace(state, evidence=pd.DataFrame({"nearest_distance": np.nan}, state.signals.index))
 
 

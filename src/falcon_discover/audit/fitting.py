@@ -18,12 +18,14 @@ from falcon_discover.audit.fitted import REGION_WITNESS, FittedAudit
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
 from falcon_discover.data.view import TransformedView
+from falcon_discover.metrics.decisions import Tau
 from falcon_discover.models.crossfit import CrossFit, Folds
 from falcon_discover.rankers.training import LabelledState, TrainingRows, check_labels
 from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.regions.search import find_regions
 from falcon_discover.runtime import notices, progress
+from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.opinions import CrossOpinions
@@ -41,7 +43,7 @@ class Recipe:
     source, scored : of the audit; see `FittedAudit`
     """
 
-    tau: float
+    tau: Tau
     spec: Any
     seed: int
     source: str
@@ -65,6 +67,9 @@ def fit_audit(
     base: CrossFit,
     recipe: Recipe,
     validation: tuple[Table, Labels] | None = None,
+    *,
+    group: IntArray | None = None,
+    weight: FloatArray | None = None,
 ) -> FittedAudit:
     """Measure the rows, find the regions and fit the ranker.
 
@@ -73,18 +78,22 @@ def fit_audit(
     table, labels : the rows of the fit
     base : the base model, cross-fitted over `folds`, or given scores
     validation : further labelled rows, for rankers that learn from them
+    group, weight : of the rows of the fit; see `State`
     """
-    warn_own_decisions(base.differing, len(table))
+    warn_own_decisions(base.differing, len(table), base.threshold, labels.n_classes)
     builder = StateBuilder(
         neighbour_count(recipe.n_neighbors, len(table)),
         neighbour_count(recipe.n_mix_neighbors, len(table)),
         tuple(recipe.mix),
         recipe.seed,
+        base.threshold,
     )
     wants_opinions = rankers.trait(rankers.make(recipe.spec), "wants_opinions")
     opinions = None
     if wants_opinions:
-        opinions = CrossOpinions.fit(table, labels.codes, folds, recipe.seed, recipe.n_jobs)
+        opinions = CrossOpinions.fit(
+            table, labels.codes, folds, recipe.seed, recipe.n_jobs, labels.n_classes
+        )
     state = builder.cross_fitted_state(
         table,
         labels.codes,
@@ -117,10 +126,12 @@ def fit_audit(
     if validation is not None and reference is not None:
         rows, known = validation
         checked = LabelledState(builder.build(rows, reference), known.codes)
-    training = TrainingRows(LabelledState(replace(state, features=features), labels.codes), checked)
+    state = replace(state, features=features, group=group, weight=weight)
+    training = TrainingRows(LabelledState(state, labels.codes), checked)
     audit = FittedAudit(
         classes=labels.classes,
         tau=recipe.tau,
+        threshold=base.threshold,
         spec=recipe.spec,
         seed=recipe.seed,
         kinds=table.kinds,
@@ -174,7 +185,7 @@ def _regions(
         np.concatenate([part.state.confidence for part in parts]),
         np.concatenate([part.events(tau) for part in parts]),
         n_fit=len(table),
-        tau=tau,
+        tau=np.concatenate([np.full(len(p.codes), p.state.level(tau)) for p in parts]),
         seed=recipe.seed,
     )
     return RegionSet(unexpected, expected, clusters)

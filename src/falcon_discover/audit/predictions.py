@@ -12,8 +12,10 @@ from falcon_discover.audit.checks import (
     check_lengths,
     check_parameters,
     check_same_rows,
-    positive_scores,
+    check_threshold,
+    given_probabilities,
     resolved_seed,
+    resolved_tau,
     warn_few_rows,
 )
 from falcon_discover.audit.finding import Finding
@@ -32,7 +34,8 @@ def discover(
     proba: npt.ArrayLike,
     *,
     positive: Any = None,
-    tau: float = PAPER.tau,
+    tau: Any = PAPER.tau,
+    threshold: float = PAPER.decision_threshold,
     ranker: Any = "auto",
     severity: str = "count",
     n_neighbors: int = PAPER.n_neighbors,
@@ -47,10 +50,11 @@ def discover(
     ----------
     X, y : labelled rows the model was not trained on, matched by position; pandas objects with the
         same row labels in another order are refused
-    proba : the probability of the label that sorts last (`yes` of no/yes, 1 of 0/1), or the two
-        columns of `predict_proba`
+    proba : the probability of the label that sorts last (`yes` of no/yes, 1 of 0/1), or the
+        columns of `predict_proba`, one for each class in sorted order
     positive : the label that `proba` is the probability of, where it is not the one that sorts last
-    tau, ranker, severity, n_neighbors, cv, n_regions, random_state, n_jobs : as in `FalconDiscover`
+    tau, threshold, ranker, severity, n_neighbors, cv, n_regions, random_state, n_jobs : as in
+        `FalconDiscover`
 
     Returns
     -------
@@ -66,6 +70,7 @@ def discover(
     """
     check_parameters(
         tau=tau,
+        threshold=threshold,
         cv=cv,
         random_state=random_state,
         n_jobs=n_jobs,
@@ -78,12 +83,13 @@ def discover(
     check_lengths(table, labels, "X", "y")
     check_same_rows(X, y)
     check_same_rows(X, proba, y_name="proba")
-    p = positive_scores(proba, len(table))
+    check_threshold(threshold, labels)
+    p = given_probabilities(proba, len(table), labels.n_classes)
     scored = _scored(positive, labels, np.ndim(proba))
     if scored == 0:
         p = 1.0 - p
     recipe = Recipe(
-        tau=tau,
+        tau=resolved_tau(tau, labels),
         spec=spec,
         seed=resolved_seed(random_state),
         source=GIVEN_SCORES,
@@ -94,7 +100,7 @@ def discover(
     )
     folds = make_folds(cv, labels, recipe.seed)
     warn_few_rows(folds, n_neighbors)
-    return fit_audit(table, labels, folds, given_scores(p, folds), recipe).examine()
+    return fit_audit(table, labels, folds, given_scores(p, folds, threshold), recipe).examine()
 
 
 def _scored(positive: Any, labels: Labels, dimensions: int) -> int:
@@ -102,7 +108,7 @@ def _scored(positive: Any, labels: Labels, dimensions: int) -> int:
     if positive is None:
         return 1
     if dimensions == 2:
-        raise InputError("positive belongs to one column of scores: proba has two, leave it out.")
+        raise InputError("positive belongs to one column of scores: proba has more, leave it out.")
     names = [str(label) for label in labels.classes]
     if str(positive) not in names:
         raise InputError(

@@ -26,7 +26,7 @@ def judged_conflict(found: Finding) -> Conflict:
     confidence = state.confidence
     known = {name: state.signals[name].to_numpy() for name in state.signals}
     distinct = one_of_each(found.content.sets, confidence) if found.content.twins else None
-    slices = conflict_grid(known, events, confidence, tau, distinct)
+    slices = conflict_grid(known, events, confidence, state.level(tau), distinct)
     trust = state.evidence["log_trust_1"].to_numpy()
     priors = [found.score("confidence", tau), -trust]
     # Where there is nothing to learn, fit has said so.

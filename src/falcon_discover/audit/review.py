@@ -11,6 +11,7 @@ import pandas as pd
 from scipy.special import expit
 
 from falcon_discover.metrics import review_order, review_size
+from falcon_discover.metrics.decisions import Tau
 from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.runtime.words import odds, percent
 from falcon_discover.signals.catalogue import OPINIONS
@@ -30,7 +31,7 @@ def review_list(
     region_id: IntArray,
     *,
     classes: npt.NDArray[Any],
-    tau: float,
+    tau: Tau,
     budget: float,
     index: pd.Index,
     risk: FloatArray | None = None,
@@ -49,7 +50,10 @@ def review_list(
     top = review_order(suspicion, ties)[: review_size(len(state), budget)]
     chosen = state.take(top)
     signals = pd.concat([chosen.signals, chosen.evidence], axis=1)
-    reasons = [_reason(row, tau) for row in signals.to_dict("records")]
+    levels = np.broadcast_to(chosen.level(tau), len(chosen)).tolist()
+    reasons = [
+        _reason(row, level) for row, level in zip(signals.to_dict("records"), levels, strict=True)
+    ]
     if risk is not None:
         known = [odds(value) if value > 0 else "" for value in risk[top]]
         if interval is not None:
@@ -66,8 +70,8 @@ def review_list(
         {
             "row": top,
             "suspicion": suspicion[top],
-            "p": chosen.p,
-            "predicted": classes[chosen.decision.astype(int)],
+            "p": chosen.p if chosen.p.ndim == 1 else chosen.p[:, -1],
+            "predicted": classes[chosen.decision],
             "confidence": chosen.confidence,
             "region": region[top],
             "region_id": region_id[top],

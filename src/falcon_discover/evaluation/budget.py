@@ -27,9 +27,10 @@ from falcon_discover.data.twins import Content
 from falcon_discover.evaluation.bounds import Unread, fewest_rows
 from falcon_discover.exceptions import InputError, check_number
 from falcon_discover.metrics import review_size
+from falcon_discover.metrics.decisions import Tau
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray, FloatArray
-from falcon_discover.runtime.words import percent, rate
+from falcon_discover.runtime.words import level, percent, rate
 from falcon_discover.settings import PAPER
 
 GRID_STEP = 0.02
@@ -154,7 +155,7 @@ class ReviewBudget(_Stated):
     tested: pd.DataFrame
     rows: int
     source: str
-    tau: float = PAPER.tau
+    tau: Tau = PAPER.tau
     doubt: str = ""
     twins: int = 0
     batch: int | None = None
@@ -179,7 +180,7 @@ class ReviewBudget(_Stated):
     def __repr__(self) -> str:
         if not self.eligible:
             return (
-                f"No prediction reaches {percent(self.tau)} confidence, so there is nothing to "
+                f"No prediction reaches {level(self.tau)} confidence, so there is nothing to "
                 "review: none of them can be a confident error."
             )
         rows = f"Estimated on {self.rows:,} rows: {self.source}."
@@ -248,7 +249,7 @@ def review_budget(
     batch: int | None = None,
     content: Content | None = None,
     source: str = NEW_ROWS,
-    tau: float = PAPER.tau,
+    tau: Tau = PAPER.tau,
     doubt: str = "",
 ) -> ReviewBudget:
     """Return the smallest budget whose rest can be shown to be safe.

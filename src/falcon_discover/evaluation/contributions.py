@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from falcon_discover import metrics
+from falcon_discover.metrics.decisions import Tau
 from falcon_discover.metrics.intervals import auroc_difference
 from falcon_discover.rankers.gated import GatedRisk
 from falcon_discover.rankers.inputs import features, signal_columns
@@ -100,7 +101,7 @@ class Contributions:
         return f"{self.words()}\n\n{table}"
 
 
-def contributions(rows: LabelledState, ranker: GatedRisk, tau: float) -> Contributions:
+def contributions(rows: LabelledState, ranker: GatedRisk, tau: Tau) -> Contributions:
     """Return what each family earns, cross-fitted on the rows the ranker learned from."""
     state, wrong = rows.state, rows.errors()
     eligible = state.eligible(tau)
@@ -112,7 +113,7 @@ def contributions(rows: LabelledState, ranker: GatedRisk, tau: float) -> Contrib
     there = _present(state)
     progress.expect(len(there))
     whole = ranker.held_out_risk_[eligible]
-    gate = metrics.gated_confidence(state.confidence, tau)[eligible]
+    gate = metrics.gated_confidence(state.confidence, state.level(tau))[eligible]
     table = []
     # All families are looked at, so each interval gets its share of what may fail.
     level = 1 - (1 - PAPER.interval_level) / len(there)

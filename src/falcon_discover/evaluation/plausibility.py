@@ -52,10 +52,27 @@ def alerts(
     >>> alerts(State.from_scores(p), (p < 0.5).astype(np.int8), np.array(["no", "yes"]))[0][:56]
     'These scores rank the labels backwards (AUROC 0.00). If '
     """
+    if state.p.ndim == 2:
+        return _of_more_classes(state, codes)
     if len(codes) and np.array_equal(state.p, codes):
         return (THE_LABELS,)
     found = _backwards(state, codes, classes, scored), _learned_by_heart(state, codes)
     return tuple(alert for alert in found if alert)
+
+
+def _of_more_classes(state: State, codes: npt.NDArray[np.int8]) -> tuple[str, ...]:
+    """Return what is wrong with the scores of more than two classes."""
+    n_classes = state.n_classes
+    if len(codes) and np.array_equal(state.p, np.eye(n_classes)[codes]):
+        return (THE_LABELS,)
+    right = int((state.decision == codes).sum())
+    # Guessing is right in about one of as many rows as there are classes, or more often.
+    if upper_bound(right, len(codes), BACKWARDS_LEVEL) >= BACKWARDS / n_classes:
+        return ()
+    return (
+        f"These scores are right in {right:,} of {len(codes):,} rows, less often than a guess "
+        f"among {n_classes} classes. Check that the columns are in the order of the classes.",
+    )
 
 
 def _backwards(

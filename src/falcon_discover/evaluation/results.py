@@ -15,15 +15,18 @@ from falcon_discover import metrics
 from falcon_discover.evaluation.risks import RiskCalibration
 from falcon_discover.evaluation.sides import Sides
 from falcon_discover.exceptions import check_numbers
+from falcon_discover.metrics.decisions import Tau
 from falcon_discover.metrics.intervals import auroc_interval, share_interval
 from falcon_discover.metrics.ordering import Found, Ranking
 from falcon_discover.metrics.ranking import captures
 from falcon_discover.runtime.records import plain, records
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
-from falcon_discover.runtime.words import counted, percent
+from falcon_discover.runtime.words import counted, level, percent
 from falcon_discover.signals.state import State
 
-Scores = Callable[[str, float], FloatArray]
+Scores = Callable[[str, Tau], FloatArray]
+# The main threshold in tables, where it differs by class.
+BY_CLASS = "by class"
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +36,7 @@ class Evaluation:
     Attributes
     ----------
     ranker : name of the ranker under evaluation, the first in every table
-    tau : the main threshold
+    tau : the main threshold, or "by class" where it differs
     captures : one row per threshold, ranker and budget
     rankings : one row per threshold and ranker: AUROC over all rows and among eligible rows
     severity : what the ranking made for `tau` finds of the events at higher thresholds
@@ -46,7 +49,7 @@ class Evaluation:
     """
 
     ranker: str
-    tau: float
+    tau: float | str
     captures: pd.DataFrame
     rankings: pd.DataFrame
     severity: pd.DataFrame
@@ -56,6 +59,11 @@ class Evaluation:
     alerts: tuple[str, ...] = ()
     notice: str = ""
     risk: RiskCalibration | None = None
+
+    def _level(self) -> str:
+        if isinstance(self.tau, str):
+            return level(tuple(self.sides.table["tau"]))
+        return percent(self.tau)
 
     def frame(self) -> pd.DataFrame:
         """Return captures: threshold, ranker, budget, counts, share found and its interval."""
@@ -69,11 +77,11 @@ class Evaluation:
         first = main.iloc[0]
         seen, sure, wrong = int(first["rows"]), int(first["eligible"]), int(first["events"])
         head = (
-            f"Of {seen:,} predictions the model was at least {percent(self.tau)} sure of "
+            f"Of {seen:,} predictions the model was at least {self._level()} sure of "
             f"{sure:,}; {wrong:,} of those were wrong."
         )
         if not sure:
-            return f"Of {seen:,} predictions none was at least {percent(self.tau)} sure."
+            return f"Of {seen:,} predictions none was at least {self._level()} sure."
         if not wrong and self.alerts:
             return f"{head} There is nothing to rank."
         if not wrong:
@@ -143,7 +151,7 @@ def evaluate(
     scores: Scores,
     *,
     rankers: Sequence[str],
-    tau: float,
+    tau: Tau,
     budgets: Sequence[float],
     taus: Sequence[float],
     classes: Sequence[Any] | npt.NDArray[Any] = (0, 1),
@@ -158,7 +166,7 @@ def evaluate(
     ----------
     scores : returns the suspicion of the rows for a ranker's name and a threshold
     rankers : names, the one under evaluation first
-    classes : the two labels, that of code 1 last
+    classes : the labels, in the order of their codes
     assumption, alerts, notice : as in `Evaluation`
     risk : of each row, where the ranker estimates it
     """
@@ -166,23 +174,27 @@ def evaluate(
     check_numbers("budgets", budgets, lambda share: 0 < share <= 1, must)
     must = "give confidences between 0.5 and 1"
     check_numbers("taus", taus, lambda level: 0.5 <= level <= 1, must, at_least=0)
-    taus = sorted({*taus, tau})
+    numbers = set(taus) if isinstance(tau, tuple) else {*taus, tau}
+    levels: dict[Any, Tau] = {number: number for number in sorted(numbers)}
+    own = BY_CLASS if isinstance(tau, tuple) else tau
+    levels[own] = tau
     # Rows in an order of their own, so that not even a last digit depends on that of the file.
     wrong = state.decision != codes
     rows = np.lexsort((wrong, state.confidence))
     confidence, wrong = state.confidence[rows], wrong[rows]
     captures, rankings, severity = [], [], []
-    for threshold in taus:
+    for shown, threshold in levels.items():
+        least = np.broadcast_to(state.level(threshold), len(state))[rows]
         for name in rankers:
-            ranked = _Ranked.by(scores(name, threshold)[rows], confidence, wrong)
-            key = {"tau": threshold, "ranker": name}
-            captures += [key | line for line in _captures(ranked, threshold, budgets)]
-            if threshold == tau:
-                severity += _severity(ranked, name, tau, budgets)
-            rankings.append(key | _ranking(ranked, threshold))
+            ranked = _Ranked.by(scores(name, threshold)[rows], confidence, wrong, least)
+            key = {"tau": shown, "ranker": name}
+            captures += [key | line for line in _captures(ranked, budgets)]
+            if shown == own:
+                severity += _severity(ranked, name, own, budgets)
+            rankings.append(key | _ranking(ranked))
     return Evaluation(
         rankers[0],
-        tau,
+        own,
         pd.DataFrame(captures),
         pd.DataFrame(rankings),
         pd.DataFrame(severity),
@@ -196,7 +208,7 @@ def evaluate(
 
 
 def _risk_figures(
-    risk: FloatArray | None, state: State, codes: npt.NDArray[np.int8], tau: float
+    risk: FloatArray | None, state: State, codes: npt.NDArray[np.int8], tau: Tau
 ) -> RiskCalibration | None:
     eligible = state.eligible(tau)
     if risk is None or not eligible.any():
@@ -214,29 +226,33 @@ class _Ranked:
     score: FloatArray
     confidence: FloatArray
     wrong: BoolArray
+    eligible: BoolArray
     starts: IntArray
 
     @classmethod
-    def by(cls, score: FloatArray, confidence: FloatArray, wrong: BoolArray) -> _Ranked:
+    def by(
+        cls, score: FloatArray, confidence: FloatArray, wrong: BoolArray, least: FloatArray
+    ) -> _Ranked:
         ranking = Ranking.of(score)
-        order = ranking.order
-        return cls(score[order], confidence[order], wrong[order], ranking.starts)
+        order, eligible = ranking.order, confidence >= least
+        return cls(score[order], confidence[order], wrong[order], eligible[order], ranking.starts)
 
-    def events(self, tau: float) -> BoolArray:
-        return self.wrong & (self.confidence >= tau)
+    @property
+    def events(self) -> BoolArray:
+        return self.wrong & self.eligible
 
     def found(self, values: BoolArray | FloatArray) -> Found:
         return Found.of(values, self.starts)
 
 
 def _severity(
-    ranked: _Ranked, ranker: str, tau: float, budgets: Sequence[float]
+    ranked: _Ranked, ranker: str, tau: Any, budgets: Sequence[float]
 ) -> list[dict[str, Any]]:
     """Return what the ranking made for `tau` finds of the events the model was surer of."""
     lines = []
     for higher in metrics.SEVERE_TAUS:
-        if higher > tau:
-            events = ranked.events(higher)
+        if tau == BY_CLASS or higher > tau:
+            events = ranked.events & (ranked.confidence >= higher)
             for line in captures(ranked.found(events), budgets):
                 lines.append(
                     {
@@ -252,15 +268,15 @@ def _severity(
     return lines
 
 
-def _captures(ranked: _Ranked, tau: float, budgets: Sequence[float]) -> Iterator[dict[str, float]]:
-    events = ranked.events(tau)
+def _captures(ranked: _Ranked, budgets: Sequence[float]) -> Iterator[dict[str, float]]:
+    events = ranked.events
     surprising = ranked.found(np.where(events, metrics.surprise(ranked.confidence), 0.0))
     for line in captures(ranked.found(events), budgets):
         yield {
             "budget": line.budget,
             "rows": len(events),
             "reviewed": line.reviewed,
-            "eligible": int((ranked.confidence >= tau).sum()),
+            "eligible": int(ranked.eligible.sum()),
             "events": line.events,
             "captured": line.captured,
             "capture": line.capture,
@@ -270,9 +286,8 @@ def _captures(ranked: _Ranked, tau: float, budgets: Sequence[float]) -> Iterator
         }
 
 
-def _ranking(ranked: _Ranked, tau: float) -> dict[str, float]:
-    events, score = ranked.events(tau), ranked.score
-    eligible = ranked.confidence >= tau
+def _ranking(ranked: _Ranked) -> dict[str, float]:
+    events, score, eligible = ranked.events, ranked.score, ranked.eligible
     low, high = auroc_interval(events, score)
     eligible_low, eligible_high = auroc_interval(events[eligible], score[eligible])
     return {
@@ -286,7 +301,7 @@ def _ranking(ranked: _Ranked, tau: float) -> dict[str, float]:
         "eligible_auroc_low": eligible_low,
         "eligible_auroc_high": eligible_high,
         "eligible_average_precision": metrics.eligible_average_precision(
-            events, score, ranked.confidence, tau
+            events[eligible], score[eligible], ranked.confidence[eligible], 0.0
         ),
         "aurc": metrics.aurc(ranked.wrong, score),
     }
@@ -300,7 +315,7 @@ def _model(state: State, codes: npt.NDArray[np.int8]) -> dict[str, float]:
         "accuracy": float(1 - wrong.mean()),
         "accuracy_low": low,
         "accuracy_high": high,
-        "auroc": metrics.fc_auroc(codes, state.p),
+        "auroc": metrics.label_auroc(codes, state.p),
         "ece": metrics.ece(codes, state.p),
         "brier": metrics.brier(codes, state.p),
         "nll": metrics.nll(codes, state.p),

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover.data.labels import label_repr
+from falcon_discover.metrics.decisions import Tau
 from falcon_discover.metrics.intervals import share_interval
 from falcon_discover.metrics.ordering import Ranking
 from falcon_discover.metrics.ranking import captures
@@ -28,6 +29,8 @@ from falcon_discover.signals.state import State
 # A class is hardly ever predicted confidently where it has less than this share of the confident
 # predictions.
 HARDLY = 0.01
+# What rows are instead, where there is more than one other class.
+ANOTHER = "another class"
 # A class with less than this share of the rows is a rare one.
 RARE = 0.2
 
@@ -60,7 +63,7 @@ class Sides:
         score: FloatArray,
         *,
         classes: Sequence[Any] | npt.NDArray[Any],
-        tau: float,
+        tau: Tau,
         budgets: Sequence[float],
     ) -> Sides:
         """Return the sides of labelled rows and what a ranking by suspicion finds of each."""
@@ -92,7 +95,7 @@ class Sides:
 
 
 def by_predicted_class(
-    state: State, codes: Codes, classes: Sequence[Any] | npt.NDArray[Any], tau: float
+    state: State, codes: Codes, classes: Sequence[Any] | npt.NDArray[Any], tau: Tau
 ) -> pd.DataFrame:
     """Return the figures of each predicted class; see `Sides.table`.
 
@@ -106,16 +109,17 @@ def by_predicted_class(
     eligible = state.eligible(tau)
     events = _events(state, codes, tau)
     total, lines = int(events.sum()), []
-    for code in (0, 1):
-        called = state.decision == bool(code)
+    for code, label in enumerate(classes):
+        called = state.decision == code
         sure, wrong = int((eligible & called).sum()), int((events & called).sum())
-        class_rows = int((codes == 1 - code).sum())
+        class_rows = int((codes != code).sum())
         low, high = share_interval(wrong, sure)
+        others = ANOTHER if len(classes) > 2 else plain_label(classes[1 - code])
         lines.append(
             {
-                "tau": tau,
-                "predicted": plain_label(classes[code]),
-                "actual": plain_label(classes[1 - code]),
+                "tau": tau[code] if isinstance(tau, tuple) else tau,
+                "predicted": plain_label(label),
+                "actual": others,
                 "rows": int(called.sum()),
                 "surest": float(state.confidence[called].max()) if called.any() else math.nan,
                 "eligible": sure,
@@ -136,7 +140,7 @@ def _captures(
     codes: Codes,
     score: FloatArray,
     table: pd.DataFrame,
-    tau: float,
+    tau: Tau,
     budgets: Sequence[float],
 ) -> pd.DataFrame:
     events, ranking = _events(state, codes, tau), Ranking.of(score)
@@ -144,7 +148,7 @@ def _captures(
         [
             {"predicted": predicted, **line._asdict()}
             for code, predicted in enumerate(table["predicted"])
-            for line in captures(ranking.found(events & (state.decision == bool(code))), budgets)
+            for line in captures(ranking.found(events & (state.decision == code)), budgets)
         ]
     )
 
@@ -166,6 +170,8 @@ def notice(table: pd.DataFrame) -> str:
     >>> notice(by_predicted_class(state, codes, ["no", "yes"], tau=0.9))[:76]
     "The one confident error is a row of class 'yes' that the model calls 'no', 5"
     """
+    if len(table) > 2:
+        return ""
     sides = sorted(table.to_dict("records"), key=lambda side: side["events"])
     other, errs = sides[0], sides[1]
     confident = other["eligible"] + errs["eligible"]
@@ -228,5 +234,5 @@ def plain_label(label: Any) -> int | float | str | bool:
     return value if isinstance(value, int | float | str | bool) else label_repr(label)
 
 
-def _events(state: State, codes: Codes, tau: float) -> BoolArray:
-    return (state.decision != codes) & state.eligible(tau)
+def _events(state: State, codes: Codes, tau: Tau) -> BoolArray:
+    return state.events(codes, tau)

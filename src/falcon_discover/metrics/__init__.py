@@ -7,6 +7,7 @@ event, no eligible row) it is NaN, never 0 and never an exception.
 from falcon_discover.metrics.calibration import brier, cumulative_calibration_error, ece, nll
 from falcon_discover.metrics.decisions import (
     confidence,
+    decided,
     false_confidence,
     gated,
     gated_confidence,
@@ -22,6 +23,7 @@ from falcon_discover.metrics.ranking import (
     errors_among_surest,
     fc_auroc,
     fc_count_at,
+    label_auroc,
     review_order,
     review_size,
 )
@@ -34,6 +36,7 @@ __all__ = [
     "captured_surprise",
     "confidence",
     "cumulative_calibration_error",
+    "decided",
     "ece",
     "eligible_auroc",
     "eligible_average_precision",
@@ -43,6 +46,7 @@ __all__ = [
     "fc_count_at",
     "gated",
     "gated_confidence",
+    "label_auroc",
     "nll",
     "review_order",
     "review_size",

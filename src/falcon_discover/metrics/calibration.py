@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.metrics import log_loss
 
 from falcon_discover.metrics.checked import labels_with_probabilities
-from falcon_discover.metrics.decisions import confidence
+from falcon_discover.metrics.decisions import confidence, decided
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
 
@@ -55,13 +55,20 @@ def cumulative_calibration_error(y: npt.ArrayLike, p: npt.ArrayLike) -> float:
 def brier(y: npt.ArrayLike, p: npt.ArrayLike) -> float:
     """Return the mean squared difference between score and label.
 
+    Of more than two classes it is half the sum over the classes, which is the same for two.
+
     Examples
     --------
     >>> brier([1, 0], [0.5, 0.5])
     0.25
     """
     labels, scores = labels_with_probabilities(y, p)
-    return float(np.mean((scores - labels) ** 2)) if len(scores) else math.nan
+    if not len(scores):
+        return math.nan
+    if scores.ndim == 2:
+        gaps = scores - np.eye(scores.shape[1])[labels]
+        return float(np.mean((gaps**2).sum(axis=1)) / 2)
+    return float(np.mean((scores - labels) ** 2))
 
 
 def nll(y: npt.ArrayLike, p: npt.ArrayLike) -> float:
@@ -73,11 +80,16 @@ def nll(y: npt.ArrayLike, p: npt.ArrayLike) -> float:
     0.6931
     """
     labels, scores = labels_with_probabilities(y, p)
-    return float(log_loss(labels, scores, labels=[False, True])) if len(scores) else math.nan
+    if not len(scores):
+        return math.nan
+    classes = np.arange(2 if scores.ndim == 1 else scores.shape[1])
+    # Columns that a model has rounded sum to one only nearly.
+    whole = scores if scores.ndim == 1 else scores / scores.sum(axis=1, keepdims=True)
+    return float(log_loss(labels, whole, labels=classes))
 
 
 def _confidence_gaps(y: npt.ArrayLike, p: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return the confidence of each row, and correct (0 or 1) minus confident."""
     labels, scores = labels_with_probabilities(y, p)
     conf = confidence(scores)
-    return conf, ((scores >= PAPER.decision_threshold) == labels) - conf
+    return conf, (decided(scores) == labels) - conf

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 import numpy.typing as npt
 
 from falcon_discover.exceptions import InputError
-from falcon_discover.runtime.types import BoolArray, FloatArray
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
+
+Marks = TypeVar("Marks", BoolArray, IntArray)
 
 
 def probabilities(p: npt.ArrayLike) -> FloatArray:
-    """Return probabilities as an array, or say which one is none."""
+    """Return probabilities as an array, or say which one is none.
+
+    One per row, or one for each class in a row.
+    """
     values = np.asarray(p, dtype=np.float64)
     if not ((values >= 0) & (values <= 1)).all():
-        bad = int(np.flatnonzero(~((values >= 0) & (values <= 1)))[0])
-        raise InputError(f"p holds {values[bad]} in row {bad}: a probability lies between 0 and 1.")
+        bad = np.argwhere(~((values >= 0) & (values <= 1)))[0]
+        raise InputError(
+            f"p holds {values[tuple(bad)]} in row {bad[0]}: a probability lies between 0 and 1."
+        )
     return values
 
 
@@ -33,13 +42,18 @@ def events_with_scores(
     return _same_rows(_zero_one(events, name), scores_of(score))
 
 
-def labels_with_probabilities(y: npt.ArrayLike, p: npt.ArrayLike) -> tuple[BoolArray, FloatArray]:
-    """Return the labels as truth values, and the probabilities of the same rows."""
+def labels_with_probabilities(y: npt.ArrayLike, p: npt.ArrayLike) -> tuple[IntArray, FloatArray]:
+    """Return the labels as positions among the classes, and the probabilities of the same rows."""
     scores = probabilities(p)
-    return _same_rows(_zero_one(y, "y"), scores)
+    if scores.ndim == 1:
+        return _same_rows(_zero_one(y, "y").astype(np.intp), scores)
+    codes, n_classes = np.asarray(y), scores.shape[1]
+    if not np.isin(codes, np.arange(n_classes)).all():
+        raise InputError(f"y must hold the numbers of the {n_classes} classes, from 0 on.")
+    return _same_rows(codes.astype(np.intp), scores)
 
 
-def _same_rows(marks: BoolArray, scores: FloatArray) -> tuple[BoolArray, FloatArray]:
+def _same_rows(marks: Marks, scores: FloatArray) -> tuple[Marks, FloatArray]:
     if len(marks) != len(scores):
         raise InputError(f"the arrays have {len(marks)} and {len(scores)} rows: they must match.")
     return marks, scores

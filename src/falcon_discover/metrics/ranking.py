@@ -148,6 +148,29 @@ def fc_auroc(fc: npt.ArrayLike, score: npt.ArrayLike) -> float:
     return float((ranks - positives * (positives + 1) / 2) / (positives * negatives))
 
 
+def label_auroc(y: npt.ArrayLike, p: npt.ArrayLike) -> float:
+    """Return how well scores tell the labels apart: of more than two classes, each from the rest.
+
+    The mean over the classes that are there, and not alone.
+
+    Parameters
+    ----------
+    y : labels as positions among the classes
+    p : positive-class scores, or one column for each class
+
+    Examples
+    --------
+    >>> label_auroc([0, 1, 1], [0.1, 0.9, 0.1]), label_auroc([0, 1, 2], np.eye(3))
+    (0.75, 1.0)
+    """
+    codes, scores = np.asarray(y), np.asarray(p, dtype=np.float64)
+    if scores.ndim == 1:
+        return fc_auroc(codes, scores)
+    areas = [fc_auroc(codes == c, scores[:, c]) for c in range(scores.shape[1])]
+    known = [area for area in areas if not math.isnan(area)]
+    return float(np.mean(known)) if known else math.nan
+
+
 def eligible_auroc(
     fc: npt.ArrayLike, score: npt.ArrayLike, confidence: npt.ArrayLike, tau: float = PAPER.tau
 ) -> float:
@@ -219,7 +242,7 @@ def errors_among_surest(y: npt.ArrayLike, p: npt.ArrayLike, k: int) -> float:
     >>> errors_among_surest([0, 1, 1, 1], [0.99, 0.95, 0.05, 0.6], k=2)
     1.5
     """
-    wrong, conf = false_confidence(y, p, tau=0.5), confidence(p)
+    wrong, conf = false_confidence(y, p, tau=0.0), confidence(p)
     if not 0 <= k <= len(conf):
         raise InputError(f"k is {k}: give a number of rows from 0 to {len(conf)}.")
     return float(Ranking.of(conf).top(wrong, k))

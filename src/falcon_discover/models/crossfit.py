@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, check_cv
@@ -15,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from falcon_discover import metrics
 from falcon_discover.data.labels import Labels, label_repr
 from falcon_discover.data.table import Table, take_rows
 from falcon_discover.data.view import TransformedView
@@ -23,10 +25,12 @@ from falcon_discover.models import library
 from falcon_discover.models.adapter import Probe, probe
 from falcon_discover.models.fitting import fit_backbone
 from falcon_discover.models.spill import SpillingList
+from falcon_discover.models.thresholds import own_threshold
 from falcon_discover.runtime import notices, progress
 from falcon_discover.runtime.interrupts import interrupt_after
 from falcon_discover.runtime.optional import hint
 from falcon_discover.runtime.types import FloatArray, IntArray
+from falcon_discover.settings import PAPER
 
 Folds = list[tuple[IntArray, IntArray]]
 
@@ -41,13 +45,14 @@ class CrossFit:
     model : the fitted model
     probe : the same, as the stability signals need it; None where scores were given
     fold_probes : one per fold, fitted without that fold; large ones are loaded when asked for
-    p : out-of-fold scores
+    p : out-of-fold scores: one number for each row, or a column for each of more than two classes
     reference_p : one row per fold f; in it, the score of every row outside f by a model that saw
         neither f nor the row's own fold. These are the out-of-fold scores of the reference
         rows of f: scores from models that saw f would carry its labels into its own state.
     auroc : out-of-fold label AUROC of every candidate that was tried
     own_view : whether the models' encoding is fitted on the rows we have
-    differing : in how many rows a user's model decides otherwise than by a score of one half
+    threshold : of the decision between two classes
+    differing : in how many rows a user's model decides otherwise
     """
 
     name: str
@@ -58,30 +63,23 @@ class CrossFit:
     reference_p: FloatArray
     auroc: dict[str, float]
     own_view: bool = True
+    threshold: float = PAPER.decision_threshold
     differing: int = 0
 
 
 def make_folds(cv: Any, labels: Labels, seed: int) -> Folds:
     """Return stratified folds in which every row is held out exactly once."""
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
-        smallest = int(np.bincount(labels.codes, minlength=2).min())
         if cv < 2:
             raise InputError(f"cv is {cv}: cross-fitting needs at least 2 folds.")
-        if smallest < 2:
-            rare = labels.classes[int(np.bincount(labels.codes, minlength=2).argmin())]
-            raise InputError(
-                f"class {label_repr(rare)} has 1 sample only: cross-fitting needs 2 or more "
-                "of each."
-            )
-        if smallest < cv:
-            notices.warn(
-                f"the rarer class has {smallest} rows: cv is lowered from {cv} to {smallest}."
-            )
-        splitter = StratifiedKFold(min(int(cv), smallest), shuffle=True, random_state=seed)
+        count = _fold_count(int(cv), labels)
+        splitter = StratifiedKFold(count, shuffle=True, random_state=seed)
     else:
         splitter = check_cv(cv, labels.codes, classifier=True)
     try:
-        folds = list(splitter.split(np.zeros(len(labels)), labels.codes))
+        # Said here in words of ours.
+        with notices.ignoring(UserWarning, "The least populated class"):
+            folds = list(splitter.split(np.zeros(len(labels)), labels.codes))
         held_out = np.sort(np.concatenate([test for _, test in folds]))
     except (TypeError, ValueError) as error:
         raise InputError(_no_folds(cv, error)) from error
@@ -93,6 +91,39 @@ def make_folds(cv: Any, labels: Labels, seed: int) -> Folds:
             "earlier rows and audit later ones."
         )
     return folds
+
+
+def _fold_count(cv: int, labels: Labels) -> int:
+    """Return how many folds the rows of each class allow, and say so where it is fewer."""
+    counts = np.bincount(labels.codes, minlength=labels.n_classes)
+    if labels.n_classes == 2:
+        smallest = int(counts.min())
+        if smallest < 2:
+            rare = labels.classes[int(counts.argmin())]
+            raise InputError(
+                f"class {label_repr(rare)} has 1 sample only: cross-fitting needs 2 or more "
+                "of each."
+            )
+        if smallest < cv:
+            notices.warn(
+                f"the rarer class has {smallest} rows: cv is lowered from {cv} to {smallest}."
+            )
+        return min(cv, smallest)
+    if len(labels) < 2:
+        raise InputError("there is 1 row only: cross-fitting needs 2 or more.")
+    rare = [label_repr(labels.classes[c]) for c in np.flatnonzero((counts > 0) & (counts < cv))]
+    if rare:
+        shown = ", ".join(rare[:5]) + (", ..." if rare[5:] else "")
+        notices.warn(
+            f"fewer than {cv} rows are of class {shown}: some folds hold none of it, and models "
+            "that were fitted without them do not know it."
+        )
+    # A fold needs a row, and so do the folds of the largest class.
+    return max(2, min(cv, int(counts.max())))
+
+
+def _auroc(codes: npt.NDArray[np.integer], p: FloatArray) -> float:
+    return float(roc_auc_score(codes, p)) if p.ndim == 1 else metrics.label_auroc(codes, p)
 
 
 def _no_folds(cv: Any, error: Exception) -> str:
@@ -107,14 +138,20 @@ def _no_folds(cv: Any, error: Exception) -> str:
     )
 
 
-def cross_fit(estimator: Any, table: Table, labels: Labels, folds: Folds) -> CrossFit:
+def cross_fit(
+    estimator: Any,
+    table: Table,
+    labels: Labels,
+    folds: Folds,
+    threshold: float = PAPER.decision_threshold,
+) -> CrossFit:
     """Cross-fit a user's unfitted classifier or Pipeline on the table as it was given."""
     name = type(estimator).__name__
     targets = labels.classes[labels.codes]
     if type_of_target(targets) == "continuous":
+        shown = " and ".join(label_repr(label) for label in labels.classes[:2])
         raise InputError(
-            f"y has the labels {label_repr(labels.classes[0])} and "
-            f"{label_repr(labels.classes[1])}, and scikit-learn takes fractions for a quantity: "
+            f"y has the labels {shown}, and scikit-learn takes fractions for a quantity: "
             "give whole numbers or texts."
         )
     if _is_fitted(estimator) and not _is_fitted(_fresh(estimator)):
@@ -129,16 +166,15 @@ def cross_fit(estimator: Any, table: Table, labels: Labels, folds: Folds) -> Cro
         model = _fresh(estimator)
         with interrupt_after(model):
             model.fit(take_rows(table.native, rows), targets[rows])
-        return probe(model, labels.positive)
+        return probe(model, labels.classes)
 
     progress.expect(len(folds) + 1)
-    p = np.empty(len(table))
-    fold_probes, differing = [], 0
+    p = _no_scores(labels)
+    fold_probes, rows = [], []
     for number, (others, held_out) in enumerate(folds, start=1):
         fold_probes.append(fitted(others, f"fold {number} of {len(folds)}"))
-        part = table.take(held_out)
-        p[held_out], encoded = fold_probes[-1].scored(part)
-        differing += fold_probes[-1].differing(encoded, p[held_out])
+        p[held_out], encoded = fold_probes[-1].scored(table.take(held_out))
+        rows.append(encoded)
     reference_p = _reference_scores(
         folds, p, lambda rows: fitted(rows, "reference scores"), table.take
     )
@@ -146,17 +182,27 @@ def cross_fit(estimator: Any, table: Table, labels: Labels, folds: Folds) -> Cro
     model = _fresh(estimator)
     with interrupt_after(model):
         model.fit(table.native, targets)
-    auroc = float(roc_auc_score(labels.codes, p))
+    threshold = own_threshold(model, labels.classes, threshold)
+    differing = sum(
+        asked.differing(encoded, p[held_out], threshold)
+        for asked, encoded, (_, held_out) in zip(fold_probes, rows, folds, strict=True)
+    )
     return CrossFit(
         name,
         model,
-        probe(model, labels.positive),
+        probe(model, labels.classes),
         fold_probes,
         p,
         reference_p,
-        {name: auroc},
+        {name: _auroc(labels.codes, p)},
+        threshold=threshold,
         differing=differing,
     )
+
+
+def _no_scores(labels: Labels) -> FloatArray:
+    """Return room for the scores of all rows."""
+    return np.empty(len(labels) if labels.n_classes == 2 else (len(labels), labels.n_classes))
 
 
 def _fresh(estimator: Any) -> Any:
@@ -188,7 +234,7 @@ def _reference_scores(
     take: Callable[[IntArray], Table],
 ) -> FloatArray:
     """Return `CrossFit.reference_p`: one model per pair of folds, fitted without both."""
-    scores = np.tile(p, (len(folds), 1))
+    scores = _repeated(p, len(folds))
     fold_of = np.empty(len(p), dtype=np.intp)
     for number, (_, held_out) in enumerate(folds):
         fold_of[held_out] = number
@@ -205,6 +251,10 @@ def _reference_scores(
     return scores
 
 
+def _repeated(p: FloatArray, times: int) -> FloatArray:
+    return np.repeat(p[None], times, axis=0)
+
+
 def select_backbone(
     names: Sequence[str],
     table: Table,
@@ -214,6 +264,7 @@ def select_backbone(
     seed: int,
     n_jobs: int,
     reference_scores: bool = True,
+    threshold: float = PAPER.decision_threshold,
 ) -> CrossFit:
     """Cross-fit candidates of the library and keep the one with the best out-of-fold AUROC.
 
@@ -232,38 +283,53 @@ def select_backbone(
     best, best_p = "", np.empty(0)
     best_models = SpillingList()
     for name in names:
-        models, p = SpillingList(), np.empty(len(table))
+        models, p = SpillingList(), _no_scores(labels)
         for number, (others, held_out) in enumerate(folds):
             progress.step(f"{name}: fold {number + 1} of {len(folds)}")
             rows = coordinates[number]
             model = fit_backbone(name, rows[others], labels.codes[others], seed=seed, n_jobs=n_jobs)
             asked = rows[held_out].astype(library.candidate(name).dtype, copy=False)
-            p[held_out] = Probe(model, column=1).predict(asked)
+            p[held_out] = _of_codes(model, labels, others).predict(asked)
             models.append(model)
             del model
-        auroc[name] = float(roc_auc_score(labels.codes, p))
+        auroc[name] = _auroc(labels.codes, p)
         # Only the leader's fold models are kept.
         if not best or auroc[name] > auroc[best]:
             best, best_models, best_p = name, models, p
     dtype = library.candidate(best).dtype
 
-    def fitted(rows: IntArray | slice, what: str) -> Pipeline:
+    def fitted(rows: IntArray, what: str) -> Probe:
         progress.step(f"{best}: {what}")
         part = table.take(rows)
         view = TransformedView(dtype).fit(part)
         model = fit_backbone(
             best, view.transform(part), labels.codes[rows], seed=seed, n_jobs=n_jobs
         )
-        return _pipeline(view, model)
+        return _of_codes(model, labels, rows, view)
 
-    reference_p = np.full((len(folds), len(table)), np.nan)
+    reference_p = np.full((len(folds), *best_p.shape), np.nan)
     if reference_scores:
         reference_p = _reference_scores(
-            folds, best_p, lambda rows: probe(fitted(rows, "reference scores"), 1), table.take
+            folds, best_p, lambda rows: fitted(rows, "reference scores"), table.take
         )
-    pipeline = fitted(slice(None), "refit")
-    fold_probes = _FoldProbes([view.set_params(dtype=dtype) for view in views], best_models)
-    return CrossFit(best, pipeline, probe(pipeline, 1), fold_probes, best_p, reference_p, auroc)
+    final = fitted(np.arange(len(table)), "refit")
+    fold_probes = _FoldProbes(
+        [view.set_params(dtype=dtype) for view in views], best_models, labels, folds
+    )
+    pipeline = Pipeline([("view", final.view), ("model", final.classifier)])
+    return CrossFit(
+        best, pipeline, final, fold_probes, best_p, reference_p, auroc, threshold=threshold
+    )
+
+
+def _of_codes(
+    model: Any, labels: Labels, rows: IntArray, view: TransformedView | None = None
+) -> Probe:
+    """Return a library model, which was fitted on the codes of some rows, as a probe."""
+    if labels.n_classes == 2:
+        return Probe(model, head=view)
+    present = tuple(int(code) for code in np.unique(labels.codes[rows]))
+    return Probe(model, head=view, columns=present, n_classes=labels.n_classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,32 +338,44 @@ class _FoldProbes:
 
     views: list[TransformedView]
     models: SpillingList
+    labels: Labels
+    folds: Folds
 
     def __iter__(self) -> Iterator[Probe]:
-        for view, model in zip(self.views, self.models, strict=True):
-            yield probe(_pipeline(view, model), 1)
+        for view, model, (others, _) in zip(self.views, self.models, self.folds, strict=True):
+            yield _of_codes(model, self.labels, others, view)
 
 
-def frozen_fit(model: Any, table: Table, labels: Labels, folds: Folds) -> CrossFit:
+def frozen_fit(
+    model: Any,
+    table: Table,
+    labels: Labels,
+    folds: Folds,
+    threshold: float = PAPER.decision_threshold,
+) -> CrossFit:
     """Take a fitted model as it is; no row given here was used to fit it."""
     progress.expect(1)
     progress.step("scores of the frozen model")
-    asked = probe(model, labels.positive)
+    asked = probe(model, labels.classes)
     p, encoded = asked.scored(table)
+    threshold = own_threshold(model, labels.classes, threshold)
     return CrossFit(
         type(model).__name__,
         model,
         asked,
         [asked] * len(folds),
         p,
-        np.tile(p, (len(folds), 1)),
-        auroc={type(model).__name__: float(roc_auc_score(labels.codes, p))},
+        _repeated(p, len(folds)),
+        auroc={type(model).__name__: _auroc(labels.codes, p)},
         own_view=False,
-        differing=asked.differing(encoded, p),
+        threshold=threshold,
+        differing=asked.differing(encoded, p, threshold),
     )
 
 
-def given_scores(p: FloatArray, folds: Folds) -> CrossFit:
+def given_scores(
+    p: FloatArray, folds: Folds, threshold: float = PAPER.decision_threshold
+) -> CrossFit:
     """Return scores that somebody else's model gave as a base model that cannot be asked."""
     return CrossFit(
         name="",
@@ -305,9 +383,10 @@ def given_scores(p: FloatArray, folds: Folds) -> CrossFit:
         probe=None,
         fold_probes=[None] * len(folds),
         p=p,
-        reference_p=np.tile(p, (len(folds), 1)),
+        reference_p=_repeated(p, len(folds)),
         auroc={},
         own_view=False,
+        threshold=threshold,
     )
 
 
@@ -318,7 +397,3 @@ def _installed(names: Sequence[str]) -> list[str]:
     for name in missing:
         notices.warn(f"{name} is left out. {hint('It', library.CANDIDATES[name].extra)}")
     return [name for name in names if name not in missing]
-
-
-def _pipeline(view: TransformedView, model: Any) -> Pipeline:
-    return Pipeline([("view", view), ("model", model)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from falcon_discover.models import library
@@ -23,7 +24,12 @@ def fit_backbone(name: str, rows: Any, targets: Any, *, seed: int, n_jobs: int) 
 def fit_candidate(
     candidate: library.Candidate, rows: Any, targets: Any, *, seed: int, n_jobs: int
 ) -> Any:
-    """Fit a model that the library knows how to make."""
+    """Fit a model that the library knows how to make.
+
+    Of targets that lack some of the classes, those that are there are numbered anew from 0 on: not
+    every library takes numbers with gaps.
+    """
+    targets = np.unique(targets, return_inverse=True)[1]
     alone = rows.size < ONE_THREAD_CELLS
     threads = 1 if alone and candidate.spins else candidate.threads or n_jobs
     model = candidate.make(seed, threads)

@@ -9,6 +9,7 @@ import pandas as pd
 from falcon_discover.audit.curves import Curves
 from falcon_discover.audit.finding import Finding
 from falcon_discover.evaluation.curves.recalibration import CAUTIOUS
+from falcon_discover.metrics.decisions import least
 from falcon_discover.plots import charts, conflict_map
 from falcon_discover.plots.matplotlib import draw
 from falcon_discover.settings import PAPER
@@ -54,7 +55,7 @@ class Plots:
     def confidence(self, axes: Any = None) -> Any:
         """Draw the rows by confidence, the eligible part marked."""
         bins = _lines(self._curves.confidence())
-        return draw(charts.confidence_chart(bins, self._found.tau), axes)
+        return draw(charts.confidence_chart(bins, least(self._found.tau)), axes)
 
     def regions(self, axes: Any = None) -> Any:
         """Draw the rate of confident errors in each confirmed region."""
@@ -79,7 +80,7 @@ class Plots:
         """Draw calibration before and after, on rows that no calibrator has seen."""
         found = self._curves.recalibration()
         methods = _lines(found.table[found.table["method"] != CAUTIOUS])
-        return draw(charts.calibration_chart(methods, found.tau), axes)
+        return draw(charts.calibration_chart(methods, least(found.tau)), axes)
 
     def __repr__(self) -> str:
         return f"figures of {len(self._found.state):,} rows: {', '.join(FIGURES)}"

@@ -24,7 +24,7 @@ from falcon_discover.rankers.inputs import (
     Inputs,
     against_the_prediction,
     doubt,
-    for_the_positive_class,
+    for_the_class,
 )
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.threads import one_blas_thread
@@ -94,7 +94,8 @@ class Sample:
 
     Attributes
     ----------
-    outcome : what is to be told of each row: whether it is an error, or of the positive class
+    outcome : what is to be told of each row: whether it is an error; or whether it is of the
+        positive class, of more than two of the decided one
     errors : the wrong predictions whose number decides how much the trees count
     eligible : the rows by which signals are standardised
     weights : of the rows; None if all count alike
@@ -113,9 +114,13 @@ class Sample:
         return cls(state, wrong, wrong & eligible, eligible, weights)
 
     @classmethod
-    def of_classes(cls, state: State, positive: BoolArray, weights: FloatArray | None) -> Sample:
+    def of_classes(
+        cls, state: State, codes: npt.NDArray[np.integer], weights: FloatArray | None
+    ) -> Sample:
         """Return rows of known classes."""
-        return cls(state, positive, state.decision != positive, np.ones(len(state), bool), weights)
+        wrong = np.asarray(state.decision != codes)
+        outcome = codes == 1 if state.p.ndim == 1 else ~wrong
+        return cls(state, outcome, wrong, np.ones(len(state), bool), weights)
 
     @property
     def rarer(self) -> int:
@@ -215,7 +220,7 @@ class EvidenceModel:
         """Return what the model is told about rows."""
         if self.target == "error":
             return against_the_prediction(state, self.leave_out)
-        return for_the_positive_class(state)
+        return for_the_class(state)
 
     def log_odds(self, state: State) -> FloatArray:
         """Return the log-odds that a prediction is wrong, or that a row is positive."""

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from falcon_discover.metrics import gated_confidence
+from falcon_discover.metrics.decisions import Tau
 from falcon_discover.rankers.base import LabelSource, Ranker
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray, FloatArray
@@ -40,7 +41,7 @@ class LearnedWitness(Ranker):
         self.labels = labels
         self.signals = signals
 
-    def fit(self, state: State, false_confidence: npt.ArrayLike, tau: float = PAPER.tau) -> Self:
+    def fit(self, state: State, false_confidence: npt.ArrayLike, tau: Tau = PAPER.tau) -> Self:
         """Learn which states are false-confidence events."""
         events = np.asarray(false_confidence, dtype=bool)
         self.tau_ = tau
@@ -60,7 +61,7 @@ class LearnedWitness(Ranker):
     def score(self, state: State) -> FloatArray:
         """Return the witness's probability of an event."""
         if self.witness_ is None:
-            return gated_confidence(state.confidence, self.tau_)
+            return gated_confidence(state.confidence, state.level(self.tau_))
         values = state.signals[self.used_].to_numpy()
         return np.asarray(self.witness_.predict_proba(values)[:, 1], dtype=np.float64)
 

@@ -139,7 +139,7 @@ def conflict_grid(
     signals: Mapping[str, FloatArray],
     events: BoolArray,
     confidence: FloatArray,
-    tau: float = PAPER.tau,
+    tau: float | FloatArray = PAPER.tau,
     distinct: IntArray | None = None,
 ) -> list[Slice]:
     """Return every slice of the grid both of whose conditions leave rows out.

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from falcon_discover.metrics.decisions import Tau
 from falcon_discover.regions.claims import Claim, excess_claim, frequency_claim
 from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.conditions import short_names
@@ -159,7 +160,7 @@ class RegionSet:
         return np.array(["", *(rule.words for rule in self.numbered)], dtype=object)[numbers]
 
     def described(
-        self, clusters: Clusters, frame: pd.DataFrame, state: State, tau: float, events: BoolArray
+        self, clusters: Clusters, frame: pd.DataFrame, state: State, tau: Tau, events: BoolArray
     ) -> RegionSet:
         """Return the same regions with their figures on other labelled rows, tested again there."""
         eligible, sure = state.eligible(tau), state.confidence

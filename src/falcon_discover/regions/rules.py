@@ -120,7 +120,7 @@ def find_rules(
     confidence: FloatArray,
     events: BoolArray,
     *,
-    tau: float = PAPER.tau,
+    tau: float | FloatArray = PAPER.tau,
     against: Against = "confidence",
     confirmation: BoolArray | None = None,
     max_rules: int = MAX_RULES,
@@ -132,6 +132,7 @@ def find_rules(
     ----------
     frame, kinds : the canonical table and what its columns are (`Table.frame`, `Table.kinds`)
     confidence, events : of each row
+    tau : confidence from which rows are eligible; one number, or one for each row
     against : {"confidence", "all"}
         "confidence": a region must hold more confident errors than eligible rows of the same
         confidence do, so what the model itself doubts is no finding; "all": more than all
@@ -167,7 +168,7 @@ def find_together(
     events: BoolArray,
     searches: Mapping[Against, int],
     *,
-    tau: float = PAPER.tau,
+    tau: float | FloatArray = PAPER.tau,
     confirmation: BoolArray | None = None,
     seed: int = 0,
 ) -> dict[Against, list[Rule]]:
@@ -177,7 +178,7 @@ def find_together(
     ----------
     searches : what to compare with, and how many rules to test at most
     """
-    eligible = confidence >= tau
+    eligible = np.asarray(confidence >= tau)
     events = events & eligible
     if confirmation is None:
         confirmation = halves(frame, events, eligible, seed)

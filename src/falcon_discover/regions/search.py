@@ -24,7 +24,7 @@ def find_regions(
     events: BoolArray,
     *,
     n_fit: int,
-    tau: float,
+    tau: float | FloatArray,
     seed: int,
 ) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
     """Return the regions with more confident errors than expected, and those expected.
@@ -40,7 +40,7 @@ def find_regions(
     """
     kept = np.ones((2, len(events)), dtype=bool)
     fit = slice(n_fit)
-    kept[:, fit] = halves(frame[fit], events[fit], confidence[fit] >= tau, seed)
+    kept[:, fit] = halves(frame[fit], events[fit], np.asarray(confidence >= tau)[fit], seed)
     rules = find_together(
         frame,
         dict(kinds),

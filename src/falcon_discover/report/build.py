@@ -23,7 +23,7 @@ from falcon_discover.report.rows import listed, page_rows
 from falcon_discover.runtime import notices, progress
 from falcon_discover.runtime.records import plain, records
 from falcon_discover.runtime.versions import version_of
-from falcon_discover.runtime.words import percent
+from falcon_discover.runtime.words import level
 from falcon_discover.settings import PAPER
 
 SCHEMA_VERSION = 5
@@ -246,7 +246,7 @@ def _verdict(found: Finding) -> str:
     n = len(found.state)
     sure = int(found.state.eligible(found.tau).sum())
     return (
-        f"Of {n:,} predictions the model is at least {percent(found.tau)} sure of {sure:,}. "
+        f"Of {n:,} predictions the model is at least {level(found.tau)} sure of {sure:,}. "
         "Their labels are not known: they are ranked here, not judged."
     )
 

@@ -20,6 +20,19 @@ def percent(share: float) -> str:
     return f"{math.floor(1000 * share) / 10:g} %"
 
 
+def level(tau: float | tuple[float, ...]) -> str:
+    """Return a threshold of confidence, which may differ by class.
+
+    Examples
+    --------
+    >>> level(0.9), level((0.95, 0.8))
+    ('90 %', '80 % to 95 % (by class)')
+    """
+    if isinstance(tau, tuple):
+        return f"{percent(min(tau))} to {percent(max(tau))} (by class)"
+    return percent(tau)
+
+
 def rate(share: float) -> str:
     """Return a rate that may be small, with two digits that count.
 

@@ -125,7 +125,7 @@ class Surroundings:
         """Return the nearest rows of all folds."""
         return self.index.merged(self.lists, self.k)
 
-    def evidence(self, decision: BoolArray, used: BoolArray) -> dict[str, FloatArray]:
+    def evidence(self, decision: IntArray, used: BoolArray) -> dict[str, FloatArray]:
         """Return how the nearest of some reference rows are labelled, and how near each class is.
 
         Parameters
@@ -133,17 +133,17 @@ class Surroundings:
         decision : of the rows
         used : which reference rows to look at
         """
-        near = np.full((len(self.rows), 2, self.k), np.inf, dtype=np.float32)
+        near = np.full((len(self.rows), len(self.lists), self.k), np.inf, dtype=np.float32)
         for label, found in enumerate(self.lists):
             if found is not None:
                 far = self._distances(label, found, used)
                 near[:, label, : far.shape[1]] = far
-        both = near.reshape(len(near), -1)
-        first = np.argsort(both, axis=1, kind="stable")[:, : self.n_neighbors]
-        there = np.isfinite(np.take_along_axis(both, first, axis=1))
-        positive = ((first >= self.k) & there).sum(axis=1)
+        every = near.reshape(len(near), -1)
+        first = np.argsort(every, axis=1, kind="stable")[:, : self.n_neighbors]
+        there = np.isfinite(np.take_along_axis(every, first, axis=1))
+        alike = ((first // self.k == decision[:, None]) & there).sum(axis=1)
         count = there.sum(axis=1)
-        share = np.where(decision, positive, count - positive) / np.maximum(count, 1)
+        share = alike / np.maximum(count, 1)
         return {
             "neighbours": count.astype(np.float64),
             "labelled_as_predicted": share.astype(np.float64),
@@ -163,7 +163,7 @@ class Surroundings:
 
 
 def pair_evidence(
-    decision: BoolArray,
+    decision: IntArray,
     around: Surroundings,
     fold_of_reference: IntArray,
     said: tuple[list[str], FloatArray] | None,
@@ -175,7 +175,7 @@ def pair_evidence(
     ----------
     fold_of_reference : the fold of each reference row
     said : names of the second opinions, and what those said that saw neither fold:
-        folds x rows x opinions; None without opinions
+        folds x rows x opinions (x classes); None without opinions
     """
     names: tuple[str, ...] = ()
     numbers = np.empty((0, 0, 0), dtype=np.float32)

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from falcon_discover.data.table import Kind, Table, kinds_of
 from falcon_discover.data.view import TransformedView
+from falcon_discover.metrics.decisions import class_count
 from falcon_discover.models.adapter import Probe
 from falcon_discover.runtime.types import Float32Array, FloatArray, UInt64Array
 from falcon_discover.signals.neighbours.index import LabelledIndex
@@ -88,14 +89,20 @@ class Reference:
             labels,
             p,
             view,
-            LabelledIndex(coordinates, labels, n_jobs),
+            LabelledIndex(coordinates, labels, n_jobs, class_count(p)),
             Support.of(coordinates),
             probe,
             encoded,
             None if probe is None or probe.view is view else table.row_hashes(),
             None
             if opinions_seed is None
-            else Opinions.fit(coordinates, labels, seed=opinions_seed, n_jobs=n_jobs),
+            else Opinions.fit(
+                coordinates,
+                labels,
+                seed=opinions_seed,
+                n_jobs=n_jobs,
+                n_classes=class_count(p),
+            ),
         )
 
     def __len__(self) -> int:

@@ -93,7 +93,7 @@ def stored(falcon: FalconDiscover, keep: Keep) -> tuple[dict[str, Any], Parts, l
             "name": _model_name(falcon),
         },
         "classes": [str(label) for label in audit.classes],
-        "tau": float(audit.tau),
+        "tau": list(audit.tau) if isinstance(audit.tau, tuple) else float(audit.tau),
         "columns": audit.kinds,
         "n_features": falcon.n_features_in_,
         "category_values": sum(len(v) for v in audit.view.values_.values()),
@@ -127,7 +127,8 @@ def restored(archive: Archive, trusted: Collection[str], n_jobs: int | None) -> 
         if n_jobs is not None:
             parameters["n_jobs"] = n_jobs
         library = estimator is None or isinstance(estimator, str)
-        model = probe(content["model"], 1 if library else content["classes"][1])
+        classes = content["classes"]
+        model = probe(content["model"], np.arange(len(classes)) if library else classes)
         bare = manifest["reference"]["kept"] == "none"
         audit = (_bare_audit if bare else _audit)(content, archive, model)
         return Saved(

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from falcon_discover.metrics import confidence
+from falcon_discover.metrics.decisions import Tau, confidence, decided, least
 from falcon_discover.metrics.intervals import share_interval
 from falcon_discover.settings import PAPER
 
@@ -17,7 +17,9 @@ RELIABILITY_BINS = 10
 HISTOGRAM_WIDTH = 0.02
 
 
-def reliability(codes: npt.ArrayLike, p: npt.ArrayLike) -> pd.DataFrame:
+def reliability(
+    codes: npt.ArrayLike, p: npt.ArrayLike, threshold: float = PAPER.decision_threshold
+) -> pd.DataFrame:
     """Return per bin of confidence the mean confidence and the share of right predictions.
 
     Bins without a row are left out; the last one includes a confidence of 1.
@@ -28,9 +30,11 @@ def reliability(codes: npt.ArrayLike, p: npt.ArrayLike) -> pd.DataFrame:
     >>> table[["rows", "right"]].values.tolist()
     [[1, 1], [3, 2]]
     """
-    sure = confidence(p)
-    right = (np.asarray(p, dtype=np.float64) >= PAPER.decision_threshold) == np.asarray(codes)
-    edges = np.linspace(0.5, 1.0, RELIABILITY_BINS + 1).round(2)
+    sure = confidence(p, threshold)
+    right = decided(p, threshold) == np.asarray(codes)
+    # Of more than two classes, or with a threshold, a decision may be less sure than one half.
+    lowest = 0.5 if len(sure) == 0 or sure.min() >= 0.5 else 0.0
+    edges = np.linspace(lowest, 1.0, RELIABILITY_BINS + 1).round(2)
     place = np.digitize(sure, edges[1:-1])
     lines = []
     for i in range(RELIABILITY_BINS):
@@ -54,11 +58,15 @@ def reliability(codes: npt.ArrayLike, p: npt.ArrayLike) -> pd.DataFrame:
 
 
 def confidence_histogram(
-    p: npt.ArrayLike, tau: float = PAPER.tau, codes: npt.ArrayLike | None = None
+    p: npt.ArrayLike,
+    tau: Tau = PAPER.tau,
+    codes: npt.ArrayLike | None = None,
+    threshold: float = PAPER.decision_threshold,
 ) -> pd.DataFrame:
     """Return how many rows lie in each bin of confidence, and which bins are eligible.
 
-    The threshold is always the edge of a bin. Without labels `wrong` is missing.
+    The threshold is always the edge of a bin; where it differs by class, the lowest is. Without
+    labels `wrong` is missing.
 
     Examples
     --------
@@ -66,10 +74,12 @@ def confidence_histogram(
     >>> table[table["eligible"]][["rows", "wrong"]].sum().tolist()
     [2, 1]
     """
-    sure = confidence(p)
+    sure = confidence(p, threshold)
+    tau = least(tau)
+    lowest = 0.5 if len(sure) == 0 or sure.min() >= 0.5 else 0.0
     below, above = (
         np.linspace(low, high, max(1, math.ceil((high - low) / HISTOGRAM_WIDTH - 1e-9)) + 1)
-        for low, high in ((0.5, tau), (tau, 1.0))
+        for low, high in ((lowest, tau), (tau, 1.0))
     )
     edges = np.unique(np.concatenate([below, above[above > tau]]))
     # Against the threshold itself, so that the bins hold exactly the eligible rows.
@@ -79,6 +89,6 @@ def confidence_histogram(
         {"from": edges[:-1], "to": edges[1:], "rows": counts, "eligible": edges[:-1] >= tau}
     )
     if codes is not None:
-        wrong = (np.asarray(p, dtype=np.float64) >= PAPER.decision_threshold) != np.asarray(codes)
+        wrong = decided(p, threshold) != np.asarray(codes)
         table["wrong"] = np.bincount(place[wrong], minlength=len(counts))
     return table

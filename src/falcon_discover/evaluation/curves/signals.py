@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from falcon_discover.metrics import fc_auroc
+from falcon_discover.metrics.decisions import Tau
 from falcon_discover.metrics.intervals import auroc_interval
 from falcon_discover.rankers.inputs import signal_columns
 from falcon_discover.runtime.types import BoolArray
@@ -12,7 +13,7 @@ from falcon_discover.signals.catalogue import INPUTS
 from falcon_discover.signals.state import State
 
 
-def signal_strength(state: State, events: BoolArray, tau: float) -> pd.DataFrame:
+def signal_strength(state: State, events: BoolArray, tau: Tau) -> pd.DataFrame:
     """Return the eligible AUROC of each signal alone with its interval, best first.
 
     Parameters

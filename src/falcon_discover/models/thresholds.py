@@ -1,0 +1,67 @@
+"""The threshold at which a model of scikit-learn decides, where it is not one half."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+from sklearn.pipeline import Pipeline
+
+from falcon_discover.data.labels import label_repr
+from falcon_discover.runtime import notices
+from falcon_discover.settings import PAPER
+
+
+def own_threshold(model: Any, classes: npt.NDArray[Any], asked: float) -> float:
+    """Return the threshold of the positive class that decides: the one asked for, or the model's.
+
+    A model that scikit-learn's `FixedThresholdClassifier` or `TunedThresholdClassifierCV` gave a
+    threshold is audited at that one, unless another is asked for.
+
+    Parameters
+    ----------
+    model : fitted
+    classes : the labels, of two the positive one last
+    asked : what the caller wants; one half leaves it to the model
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> model = FixedThresholdClassifier(LogisticRegression(), threshold=0.3)
+    >>> own_threshold(model.fit([[0.0], [1.0]], [0, 1]), np.array([0, 1]), asked=0.5)
+    0.3
+    """
+    while isinstance(model, FrozenEstimator | Pipeline):
+        model = model.estimator if isinstance(model, FrozenEstimator) else model.steps[-1][1]
+    known = _threshold(model)
+    if known is None or len(classes) != 2 or asked != PAPER.decision_threshold:
+        return asked
+    name, last = type(model).__name__, classes[1]
+    if model.pos_label is not None and model.pos_label != last:
+        # Decided against the last class where the other's probability reaches the threshold.
+        known = float(np.nextafter(1.0 - known, 1.0))
+    if known != PAPER.decision_threshold:
+        notices.warn(
+            f"{name} decides for {label_repr(last)} from a probability of {known:.3g} on: the "
+            "audit speaks of these decisions."
+        )
+    return known
+
+
+def _threshold(model: Any) -> float | None:
+    """Return a threshold of probabilities; None where there is none, or one of other scores."""
+    if not isinstance(model, FixedThresholdClassifier | TunedThresholdClassifierCV):
+        return None
+    inner = model.estimator_
+    if model.response_method == "decision_function" or not hasattr(inner, "predict_proba"):
+        return None
+    if isinstance(model, TunedThresholdClassifierCV):
+        level = model.best_threshold_
+    else:
+        level = model.threshold
+    if level == "auto":
+        return PAPER.decision_threshold
+    return float(level) if 0 <= level <= 1 else None
