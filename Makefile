@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ALIBI := build/alibi/bin/python
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test coverage test-lowest test-sdist axe lint bench statistics docs clean
+.PHONY: demo test coverage test-lowest test-deep test-sdist axe lint bench statistics docs clean
 
 # Audits a model on the embedded Adult data; the results are in falcon-report/.
 demo: $(VENV)/.demo
@@ -30,6 +30,20 @@ $(LOWEST)/.done: pyproject.toml constraints.txt scripts/lowest.py
 	$(PYTHON) scripts/lowest.py > $(LOWEST)/constraints.txt
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
 		--constraint $(LOWEST)/constraints.txt --editable '.[dev]'
+	touch $@
+
+# The tests of the deep models, with torch, in an environment of their own. The wheel of this torch that
+# package indexes hold for a CPU is small; it comes first, since the newest brings gigabytes of CUDA.
+DEEP := build/deep
+test-deep: $(DEEP)/.done
+	$(DEEP)/bin/python -m pytest tests/models/test_deep.py tests/models/test_deep_names.py \
+		tests/bench/test_bench_frozen.py
+
+$(DEEP)/.done: pyproject.toml constraints-deep.txt
+	$(PYTHON) -m venv $(DEEP)
+	$(DEEP)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-deep.txt torch
+	$(DEEP)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints-deep.txt --editable '.[deep]' pytest
 	touch $@
 
 # The tests as they run from a source distribution, without the repository around it.

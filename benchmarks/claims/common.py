@@ -58,13 +58,29 @@ def rate(
     return Measured(area, claim, nominal, float(seen.mean()), low, high, len(seen), holds)
 
 
-def mean(area: str, claim: str, values: Sequence[float], *, nominal: str, within: float, of: float):
-    """Return a claim on a mean: its interval must reach within a margin of a value."""
+def mean(
+    area: str,
+    claim: str,
+    values: Sequence[float],
+    *,
+    nominal: str,
+    within: float = 0.0,
+    of: float = 0.0,
+    at_most: float | None = None,
+) -> Measured:
+    """Return a claim on a mean: its interval must reach within a margin of a value, or below one.
+
+    Parameters
+    ----------
+    at_most : what it must not exceed, where a smaller mean does no harm
+    """
     known = np.asarray(values, dtype=float)
     known = known[np.isfinite(known)]
     error = known.std(ddof=1) / np.sqrt(len(known)) * t.ppf(0.975, len(known) - 1)
     middle = float(known.mean())
     holds = middle - error <= of + within and middle + error >= of - within
+    if at_most is not None:
+        holds = middle - error <= at_most
     return Measured(
         area,
         claim,

@@ -16,7 +16,7 @@ from falcon_discover.metrics import fc_auroc, gated_confidence
 
 AREA = "leak"
 MARGIN = 0.002
-NOMINAL = f"within {MARGIN:g} of 0"
+NOMINAL = f"at most {MARGIN:g}"
 
 
 def noise(seed: int, n: int) -> float:
@@ -61,7 +61,7 @@ def expected_auroc(chance: np.ndarray, score: np.ndarray) -> float:
 
 def measure(share: float) -> Iterator[Measured]:
     """Yield the lines of this area."""
-    line = partial(mean, AREA, nominal=NOMINAL, within=MARGIN, of=0.0)
+    line = partial(mean, AREA, nominal=NOMINAL, at_most=MARGIN)
     above = simulated(partial(noise, n=400), max(20, round(share * 400)))
     yield line("eligible AUROC of auto on its own 400 rows of noise, above .5", above)
     over = np.array(simulated(partial(gain, n=1_500), max(20, round(share * 100))))

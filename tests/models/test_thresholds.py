@@ -66,7 +66,8 @@ def test_the_threshold_of_a_model_is_taken_and_named(rows, frozen, in_pipeline, 
     found = falcon.examine(new)
     np.testing.assert_array_equal(falcon.classes_[found.state.decision], falcon.predict(new))
     called = falcon.predict_proba(new)[:, 1] >= falcon.threshold_
-    assert called.any() and not called.all()
+    assert called.any()
+    assert not called.all()
     expected = np.where(called, found.state.p, 1 - found.state.p)
     np.testing.assert_array_equal(found.state.confidence, expected)
 

@@ -103,10 +103,7 @@ def test_a_class_that_is_absent_is_infinitely_far():
 def test_log_trust_is_the_logarithm_of_the_trust_score():
     rng = np.random.default_rng(0)
     reference, labels = rng.normal(size=(200, 4)).astype(np.float32), rng.integers(0, 2, 200)
-    rows, decision = (
-        rng.normal(size=(50, 4)).astype(np.float32),
-        (rng.uniform(size=50) > 0.5).astype(int),
-    )
+    rows, decision = rng.normal(size=(50, 4)).astype(np.float32), rng.integers(0, 2, 50)
     trust = TrustScore(reference, labels).score(rows, decision)
     near = LabelledIndex(reference, labels).query(rows, 25, by_class=True)
     ours = trust_signals(decision, near.class_distances)["log_trust_1"]

@@ -18,7 +18,7 @@ from falcon_discover import FalconDiscover, metrics
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
 from falcon_discover.models.adapter import probe
-from falcon_discover.models.crossfit import make_folds
+from falcon_discover.models.folds import make_folds
 from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.reference import Reference
 

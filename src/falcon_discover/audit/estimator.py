@@ -31,14 +31,8 @@ from falcon_discover.data.table import Table
 from falcon_discover.evaluation.budget import CROSS_FITTED, GIVEN_SCORES
 from falcon_discover.metrics import decided
 from falcon_discover.models import library
-from falcon_discover.models.crossfit import (
-    CrossFit,
-    Folds,
-    cross_fit,
-    frozen_fit,
-    make_folds,
-    select_backbone,
-)
+from falcon_discover.models.crossfit import CrossFit, cross_fit, frozen_fit, select_backbone
+from falcon_discover.models.folds import Folds, make_folds
 from falcon_discover.models.proba import check_fittable
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import FloatArray
@@ -274,6 +268,9 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         if self._is_library:
             names = [self.estimator] if self.estimator else library.names()
             n_jobs = effective_n_jobs(self.n_jobs)
+            if self.estimator in library.DEEP:
+                model = library.known(self.estimator).make(seed, n_jobs)
+                return cross_fit(model, table, labels, folds, self.threshold, name=self.estimator)
             return select_backbone(
                 names, table, labels, folds, seed=seed, n_jobs=n_jobs, threshold=self.threshold
             )

@@ -133,7 +133,7 @@ class Finding:
     def labels(self) -> npt.NDArray[np.int8]:
         """The labels by position among the classes, or an error that asks for them."""
         if self.codes is None:
-            raise InputError("this needs labelled rows: give y with X.")
+            raise InputError("this needs labels: give y with X.")
         return self.codes
 
     @cached_property
@@ -221,12 +221,10 @@ class Finding:
         self, *, budgets: Sequence[float] = PAPER.budgets, taus: Sequence[float] = PAPER.taus
     ) -> Evaluation:
         """Return how well the ranker and the baselines find the rows' confident errors."""
-        if self.codes is None:
-            raise InputError("evaluate needs labels: give y with X.")
-        compared = self.compared()
+        codes, compared = self.labels, self.compared()
         return evaluate(
             self.state,
-            self.codes,
+            codes,
             lambda name, tau: self.score(compared[name], tau),
             rankers=list(compared),
             tau=self.tau,
@@ -383,10 +381,10 @@ class Finding:
 
     def __repr__(self) -> str:
         if self.codes is None:
-            eligible = int(self.state.eligible(self.tau).sum())
+            sure = int(self.state.eligible(self.tau).sum())
             return (
-                f"{len(self.state):,} rows without labels, {eligible:,} of them with a "
-                f"confidence of at least {level(self.tau)}; review(budget) ranks them. {self._score}"
+                f"{len(self.state):,} rows without labels, {sure:,} of them with at least "
+                f"{level(self.tau)} confidence; review(budget) ranks them. {self._score}"
             )
         evaluation = self.evaluate(taus=())
         if not self.audit.has_rows:
@@ -396,6 +394,6 @@ class Finding:
 
     @property
     def _score(self) -> str:
-        first, last = label_repr(self.classes[0]), label_repr(self.classes[-1])
+        first, last = map(label_repr, self.classes[[0, -1]])
         given = "" if self.audit.scored else f"; the scores given were those of {first}"
         return f"The score p is the probability of {last}{given}."

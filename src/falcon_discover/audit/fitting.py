@@ -19,7 +19,8 @@ from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
 from falcon_discover.data.view import TransformedView
 from falcon_discover.metrics.decisions import Tau
-from falcon_discover.models.crossfit import CrossFit, Folds
+from falcon_discover.models.crossfit import CrossFit
+from falcon_discover.models.folds import Folds
 from falcon_discover.rankers.training import LabelledState, TrainingRows, check_labels
 from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.region_set import RegionSet

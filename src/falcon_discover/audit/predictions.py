@@ -24,7 +24,8 @@ from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
 from falcon_discover.evaluation.budget import GIVEN_SCORES
 from falcon_discover.exceptions import InputError
-from falcon_discover.models.crossfit import given_scores, make_folds
+from falcon_discover.models.crossfit import given_scores
+from falcon_discover.models.folds import make_folds
 from falcon_discover.settings import PAPER
 
 

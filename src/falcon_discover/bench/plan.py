@@ -70,6 +70,17 @@ FAMILY = ("learned", "s_disc", "s_stab")
 
 # Folders of what goes beyond the paper, inside the store.
 STATES, RANKERS, ACTIONS = "states", "rankers", "actions"
+# Stronger predictors, frozen, and the trees to compare them with.
+FROZEN = "frozen"
+FROZEN_MODELS = (
+    "realmlp",
+    "realmlp_smoothed",
+    "ft_transformer",
+    "saint",
+    "saint_rows",
+    "lightgbm",
+    "xgboost",
+)
 # Beyond the paper: the thresholds and base models over which the ranker must hold.
 GRID_TAUS = (0.80, 0.85, 0.90, 0.95)
 GRID_BACKBONES = (

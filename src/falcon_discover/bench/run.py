@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -34,11 +33,12 @@ from falcon_discover.datasets.splits import paper_split
 from falcon_discover.metrics import decided
 from falcon_discover.models import library
 from falcon_discover.models.adapter import Probe
-from falcon_discover.models.crossfit import make_folds
 from falcon_discover.models.fitting import fit_backbone
+from falcon_discover.models.folds import make_folds
 from falcon_discover.rankers.trust import TrustScore
 from falcon_discover.runtime import progress
 from falcon_discover.runtime.types import FloatArray, IntArray
+from falcon_discover.runtime.versions import version_of
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.agreement import agreement_signals
 from falcon_discover.signals.builder import STACK_ROWS, mixed_scores
@@ -49,7 +49,17 @@ from falcon_discover.signals.stability import stability_signals
 from falcon_discover.signals.support import Support
 
 PACKAGES = ("falcon-discover", "numpy", "scipy", "scikit-learn", "pandas", "pyarrow")
-BOOSTERS = {"xgboost": "xgboost-cpu", "catboost": "catboost", "lightgbm": "lightgbm"}
+# What a backbone needs beside them.
+BEHIND = {
+    "xgboost": ("xgboost-cpu",),
+    "catboost": ("catboost",),
+    "lightgbm": ("lightgbm",),
+    "realmlp": ("torch", "pytabkit", "pytorch-lightning"),
+    "realmlp_smoothed": ("torch", "pytabkit", "pytorch-lightning"),
+    "ft_transformer": ("torch", "rtdl-revisiting-models"),
+    "saint": ("torch",),
+    "saint_rows": ("torch",),
+}
 
 
 @dataclass
@@ -208,8 +218,8 @@ def _measure(
 
 def versions(backbone: str) -> dict[str, str]:
     """Return the versions of the packages that decide a run's numbers."""
-    packages = [*PACKAGES, *([BOOSTERS[backbone]] if backbone in BOOSTERS else [])]
-    return {package: version(package) for package in packages}
+    packages = [*PACKAGES, *BEHIND.get(backbone, ())]
+    return {package: version_of(package) for package in packages}
 
 
 def planned(names: Iterable[str], seeds: Iterable[int], chosen: Iterable[str]) -> list[RunKey]:

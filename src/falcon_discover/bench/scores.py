@@ -46,7 +46,7 @@ def score_columns(rows: pd.DataFrame, class_distances: FloatArray, seed: int) ->
         columns[name] = confidence(columns[f"p_{name}"])
     for tau in PAPER.taus:
         events = false_confidence(y, state.p, tau)
-        columns[f"learned_{plan.at(tau)}"] = _learned(state, events, validation, tau, seed)
+        columns[f"learned_{plan.at(tau)}"] = learned_scores(state, events, validation, tau, seed)
     events = false_confidence(y, state.p, PAPER.tau)
     columns |= _variants(rows, state, events, validation, seed)
     columns["failure"] = _failure(state, y, validation, seed)
@@ -69,7 +69,7 @@ def state_of(rows: pd.DataFrame, renamed: dict[str, str] | None = None) -> State
     return State(rows["p"].to_numpy(), signals, pd.DataFrame(index=rows.index))
 
 
-def _learned(
+def learned_scores(
     state: State,
     events: BoolArray,
     validation: BoolArray,
@@ -77,6 +77,7 @@ def _learned(
     seed: int,
     signals: tuple[str, ...] | None = None,
 ) -> FloatArray:
+    """Return the learned witness's scores; those of validation rows, where it learns, held out."""
     scores = np.empty(len(state))
     places = np.flatnonzero(validation)
 
@@ -106,13 +107,13 @@ def _variants(
     """Return the ablations, and the family under other lambdas and neighbourhoods."""
     tau, columns = PAPER.tau, {}
     for name, signals in plan.ABLATIONS.items():
-        columns[f"learned_{name}"] = _learned(state, events, validation, tau, seed, signals)
+        columns[f"learned_{name}"] = learned_scores(state, events, validation, tau, seed, signals)
     # A lambda changes the stability signals, a neighbourhood the two of agreement.
     sweeps: dict[str, tuple[str, ...]] = dict.fromkeys(plan.LAMBDA_MARKS, plan.STABILITY)
     sweeps |= dict.fromkeys(plan.K_MARKS, plan.SUPPORT[1:])
     for suffix, changed in sweeps.items():
         variant = state_of(rows, {signal: f"{signal}_{suffix}" for signal in changed})
-        columns[f"learned_{suffix}"] = _learned(variant, events, validation, tau, seed)
+        columns[f"learned_{suffix}"] = learned_scores(variant, events, validation, tau, seed)
         for fixed in ("s_stab", "s_disc"):
             columns[f"{fixed}_{suffix}"] = rankers.make(fixed).score(variant)
     return columns

@@ -110,7 +110,7 @@ def run(data: pd.DataFrame, request: AuditRequest, *, name: str) -> Audit:
     check_batch(request.batch)
     review_size(len(data), request.budget)
     if request.backbone != "auto":
-        library.candidate(request.backbone)
+        library.known(request.backbone)
     # Positions in the file identify rows from here on, whatever index the frame came with.
     data = data.reset_index(drop=True)
     X, y = _features(data, request, name)

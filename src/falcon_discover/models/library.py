@@ -26,6 +26,26 @@ Factory = Callable[[int, int], Any]
 
 
 @dataclass(frozen=True)
+class TableModel:
+    """A deep model of the library, which takes the table itself: its own scaling, its categories.
+
+    Parameters
+    ----------
+    make : from seed and threads
+    modules : the packages it needs, all of one extra
+    """
+
+    make: Factory
+    modules: tuple[str, ...]
+    extra: str = "deep"
+
+    @property
+    def installed(self) -> bool:
+        """Whether the packages it needs can be imported."""
+        return all(is_installed(module) for module in self.modules)
+
+
+@dataclass(frozen=True)
 class Candidate:
     """A base model of the library: how to make it and which package it needs.
 
@@ -117,6 +137,32 @@ def _lightgbm(seed: int, n_jobs: int) -> Any:
     )
 
 
+def _realmlp(seed: int, n_jobs: int) -> Any:
+    from falcon_discover.models.deep.realmlp import RealMLPClassifier
+
+    return RealMLPClassifier(random_state=seed, n_jobs=n_jobs)
+
+
+def _realmlp_smoothed(seed: int, n_jobs: int) -> Any:
+    return _realmlp(seed, n_jobs).set_params(label_smoothing=True)
+
+
+def _ft_transformer(seed: int, n_jobs: int) -> Any:
+    from falcon_discover.models.deep.ft_transformer import FTTransformerClassifier
+
+    return FTTransformerClassifier(random_state=seed, n_jobs=n_jobs)
+
+
+def _saint(seed: int, n_jobs: int) -> Any:
+    from falcon_discover.models.deep.saint import SaintClassifier
+
+    return SaintClassifier(random_state=seed, n_jobs=n_jobs)
+
+
+def _saint_rows(seed: int, n_jobs: int) -> Any:
+    return _saint(seed, n_jobs).set_params(rows=True)
+
+
 _FACTORIES: dict[str, Candidate] = {
     "logistic_regression": Candidate(_logistic_regression, "sklearn", dtype="float64"),
     "random_forest": Candidate(_random_forest, "sklearn"),
@@ -154,6 +200,14 @@ OPINIONS: dict[str, Candidate] = {
 # A backbone to compare with; the paper does not select from it.
 COMPARATORS = {"lightgbm": Candidate(_lightgbm, "lightgbm", "lightgbm", spins=True)}
 CANDIDATES = {name: _FACTORIES[name] for name in PAPER.candidates}
+# Deep models to compare with, never selected either.
+DEEP = {
+    "realmlp": TableModel(_realmlp, ("torch", "pytabkit")),
+    "realmlp_smoothed": TableModel(_realmlp_smoothed, ("torch", "pytabkit")),
+    "ft_transformer": TableModel(_ft_transformer, ("torch", "rtdl_revisiting_models")),
+    "saint": TableModel(_saint, ("torch",)),
+    "saint_rows": TableModel(_saint_rows, ("torch",)),
+}
 
 
 def names() -> list[str]:
@@ -167,12 +221,20 @@ def names() -> list[str]:
     return list(CANDIDATES)
 
 
-def candidate(name: str) -> Candidate:
-    """Return a candidate by name, or say which there are and how to install what it needs."""
-    known = CANDIDATES | COMPARATORS
-    if name not in known:
-        raise InputError(f"there is no backbone {name!r}; choose one of {', '.join(known)}.")
-    found = known[name]
+def known(name: str) -> Candidate | TableModel:
+    """Return a model by name, or say which there are and how to install what it needs."""
+    everything: dict[str, Candidate | TableModel] = {**CANDIDATES, **COMPARATORS, **DEEP}
+    if name not in everything:
+        raise InputError(f"there is no backbone {name!r}; choose one of {', '.join(everything)}.")
+    found = everything[name]
     if not found.installed:
         raise InputError(hint(f"backbone {name!r}", found.extra))
+    return found
+
+
+def candidate(name: str) -> Candidate:
+    """Return a model that works on the transformed view by name."""
+    found = known(name)
+    if isinstance(found, TableModel):
+        raise InputError(f"backbone {name!r} takes the table itself, not its transformed view.")
     return found

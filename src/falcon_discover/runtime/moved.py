@@ -29,7 +29,7 @@ MOVED = {
     "baselines.trustscore": ("rankers.trust",),
     "checks": ("audit.checks",),
     "contributions": ("evaluation.contributions",),
-    "crossfit": ("models.crossfit", "models.fitting"),
+    "crossfit": ("models.crossfit", "models.folds", "models.fitting"),
     "curves": ("evaluation.curves", "audit.curves"),
     "curves.finding": ("audit.curves", "audit.finding"),
     "discovery": ("audit.finding",),

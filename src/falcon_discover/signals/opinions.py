@@ -13,8 +13,8 @@ from joblib import effective_n_jobs
 from falcon_discover.data.table import Table, informative_columns
 from falcon_discover.data.view import TransformedView
 from falcon_discover.models.adapter import Probe
-from falcon_discover.models.crossfit import Folds
 from falcon_discover.models.fitting import fit_candidate
+from falcon_discover.models.folds import Folds
 from falcon_discover.models.library import OPINIONS
 from falcon_discover.runtime import progress
 from falcon_discover.runtime.types import Float32Array, FloatArray, IntArray
