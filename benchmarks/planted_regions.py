@@ -26,8 +26,7 @@ import pandas as pd
 from falcon_discover import datasets
 from falcon_discover.data.table import Table
 from falcon_discover.metrics import confidence
-from falcon_discover.regions.confirm import excess_p_value, strata
-from falcon_discover.regions.halves import halves
+from falcon_discover.regions.confirm import excess_p_value, halves, strata
 from falcon_discover.regions.rules import find_rules
 
 TAU = 0.90

@@ -12,7 +12,7 @@ from benchmarks.claims.common import Measured, rate, simulated
 from benchmarks.claims.worlds_ties import Rows, Truth, content, smooth
 
 from falcon_discover.evaluation.budget import missed_bound, review_budget
-from falcon_discover.evaluation.curves.capture import missed_curve
+from falcon_discover.evaluation.curves import missed_curve
 from falcon_discover.metrics import review_size
 
 AREA = "batches"

@@ -85,7 +85,7 @@ def intervals(splits: list[tuple[np.ndarray, ...]]) -> list[tuple[float, float]]
 
 def _seed_by_seed(splits: list[tuple[np.ndarray, ...]]) -> list[tuple[float, float]]:
     from falcon_discover.bench.beyond import _interval
-    from falcon_discover.bench.resampling import auroc_resamples, capture_resamples
+    from falcon_discover.bench.tables.chance import auroc_resamples, capture_resamples
 
     found = []
     counts = np.array([event.sum() for _, event, *_ in splits], dtype=float)

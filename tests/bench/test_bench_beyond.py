@@ -12,14 +12,12 @@ from typer.testing import CliRunner
 
 from falcon_discover import PAPER, datasets, metrics
 from falcon_discover.bench import plan, scoring
-from falcon_discover.bench.action_tables import SHOWN, action_tables
-from falcon_discover.bench.beyond import Beyond, grid, permuted, rankings
+from falcon_discover.bench.actions import SHOWN, action_tables
+from falcon_discover.bench.beyond import Beyond, grid, permuted, rankings, summary
 from falcon_discover.bench.loading import Study
-from falcon_discover.bench.promises import calibration, guarantee
-from falcon_discover.bench.risk_check import in_the_large
+from falcon_discover.bench.promises import calibration, guarantee, in_the_large
 from falcon_discover.bench.states import load_state
 from falcon_discover.bench.store import RunKey, Store
-from falcon_discover.bench.summary import summary
 from falcon_discover.cli import app
 from falcon_discover.signals.catalogue import BY_NAME
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from falcon_discover.bench.resampling import (
+from falcon_discover.bench.tables.chance import (
     null_exact,
     null_simulation,
     seed_interval,

@@ -14,12 +14,10 @@ from typer.testing import CliRunner
 
 from falcon_discover import PAPER, metrics
 from falcon_discover.bench import plan
-from falcon_discover.bench.check import check, counted, paper_values
+from falcon_discover.bench.check import check, counted, implied_events, paper_values
 from falcon_discover.bench.contract import _above_zero, _verdict, evaluation_contract
 from falcon_discover.bench.loading import Study
-from falcon_discover.bench.output import OURS, build, write_tables
-from falcon_discover.bench.printed import implied_events
-from falcon_discover.bench.render import shown, tidy, wide
+from falcon_discover.bench.output import OURS, build, shown, tidy, wide, write_tables
 from falcon_discover.bench.store import RunKey, Store
 from falcon_discover.bench.tables import TABLES, Cell
 from falcon_discover.cli import app

@@ -9,8 +9,12 @@ import pandas as pd
 import pytest
 from scipy.stats import hypergeom, nct, t
 
-from falcon_discover.bench import printed
-from falcon_discover.bench.reasons import reason_of, reasons
+from falcon_discover.bench.check import (
+    events_of_chance,
+    events_of_interval,
+    reason_of,
+    reasons,
+)
 from falcon_discover.bench.verdicts import (
     AUROC,
     CAPTURE,
@@ -20,7 +24,6 @@ from falcon_discover.bench.verdicts import (
     kind_of,
     operating,
 )
-from falcon_discover.datasets.registry import REGISTRY
 
 CHECK = Path(__file__).parents[2] / "results" / "check.csv"
 
@@ -152,11 +155,6 @@ def test_implied_events_are_those_that_give_the_interval():
     rows, events = 9_769, 117
     size = -(-rows // 5)
     low, high = hypergeom.ppf([0.025, 0.975], rows, events, size) / events
-    assert events in printed.events_of_interval(rows, low, high)
+    assert events in events_of_interval(rows, low, high)
     chance = hypergeom.sf(49, rows, events, size)
-    assert events in printed.events_of_chance(rows, 50 / events, chance)
-
-
-def test_the_rows_of_the_data_sets_are_those_of_the_registry():
-    for name, rows in printed.ROWS.items():
-        assert REGISTRY[name].rows == rows
+    assert events in events_of_chance(rows, 50 / events, chance)

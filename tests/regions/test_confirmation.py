@@ -8,8 +8,7 @@ from falcon_discover import datasets
 from falcon_discover.data.table import Table
 from falcon_discover.metrics import confidence
 from falcon_discover.rankers.training import LabelledState
-from falcon_discover.regions.confirm import cautious_p_value, excess_p_value, holm
-from falcon_discover.regions.halves import halves, twins_of
+from falcon_discover.regions.confirm import cautious_p_value, excess_p_value, halves, holm, twins_of
 from falcon_discover.regions.rules import find_rules, find_together
 from falcon_discover.regions.search import find_regions
 from falcon_discover.signals.state import State

@@ -18,9 +18,9 @@ from falcon_discover.evaluation.results import records
 from falcon_discover.metrics import false_confidence
 from falcon_discover.metrics.intervals import share_interval
 from falcon_discover.rankers.training import LabelledState, TrainingRows
-from falcon_discover.regions.claims import excess_claim, frequency_claim
 from falcon_discover.regions.conditions import IsMissing, OneOf, Range, in_words, short_names
 from falcon_discover.regions.region_set import RegionSet
+from falcon_discover.regions.retest import excess_claim, frequency_claim
 from falcon_discover.regions.rules import Figures, Rule
 from falcon_discover.regions.search import find_regions
 from falcon_discover.report import About, Report, html, markdown

@@ -17,8 +17,8 @@ from falcon_discover.data.table import Table
 from falcon_discover.rankers import GatedRisk
 from falcon_discover.report import About, Report, html, markdown
 from falcon_discover.report.feedback import feedback
-from falcon_discover.report.render import sections
 from falcon_discover.report.rows import MAX_ROWS
+from falcon_discover.report.write import sections
 from falcon_discover.runtime.format import count, interval, share
 from support.findings import (
     FORMULA,

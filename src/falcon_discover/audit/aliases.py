@@ -1,21 +1,33 @@
-"""What a finding can be asked, asked of the estimator: `falcon.review(X)` and the like."""
+"""How rows and labels come into the estimator, and what a finding of them can be asked there."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy.typing as npt
 import pandas as pd
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from falcon_discover.audit.door import Door
+from falcon_discover.audit.checks import check_lengths, check_same_rows
+from falcon_discover.audit.finding import Finding
+from falcon_discover.audit.fitted import FittedAudit
 from falcon_discover.calibration.discrepancy import Caution
 from falcon_discover.calibration.model import CalibratedModel
+from falcon_discover.data.labels import Labels
+from falcon_discover.data.table import Table, array_names, named_like
 from falcon_discover.evaluation.budget import ReviewBudget
 from falcon_discover.evaluation.contributions import Contributions
 from falcon_discover.evaluation.results import Evaluation
+from falcon_discover.exceptions import InputError
 from falcon_discover.regions.conflict import Conflict
+from falcon_discover.runtime import progress
+from falcon_discover.runtime.threads import limited, thread_count
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
 
@@ -25,10 +37,98 @@ if TYPE_CHECKING:
 Keep = Literal["full", "sample", "none"]
 
 
-class Aliases(Door):
-    """Asks the finding on the rows that are given, or on those of the fit."""
+class Aliases(BaseEstimator):
+    """Takes in rows and labels, and asks the finding on them, or on the rows of the fit."""
 
+    estimator: Any
+    n_jobs: int | None
+    verbose: int
+    audit_: FittedAudit
+    classes_: npt.NDArray[Any]
     backbone_: str
+
+    def examine(self, X: Any = None, y: Any = None) -> Finding:
+        """Return everything known about new rows at once: signals, suspicion, regions.
+
+        Cheaper than calling `transform`, `review` and `evaluate` one after another. Without `X`
+        it is the `Finding` of the rows given to `fit`, each judged out-of-fold.
+        """
+        check_is_fitted(self)
+        if X is None:
+            if y is not None:
+                raise InputError("y was given without X: give both, or neither.")
+            return self.audit_.examine()
+        table = self.new_rows(X)
+        codes = None
+        if y is not None:
+            labels = Labels.from_input(y, self.classes_)
+            check_lengths(table, labels, "X", "y")
+            check_same_rows(X, y)
+            codes = labels.codes
+        with self._execution_context():
+            return self.audit_.examine(table, codes)
+
+    @property
+    def _is_library(self) -> bool:
+        return self.estimator is None or isinstance(self.estimator, str)
+
+    @property
+    def _is_frozen(self) -> bool:
+        return isinstance(self.estimator, FrozenEstimator)
+
+    def _table(self, X: Any, *, reset: bool) -> Table:
+        table = Table.from_input(X, None if reset else self.audit_.kinds)
+        validate_data(self, table.native, reset=reset, skip_check_array=True)
+        if reset:
+            return table
+        reference = self.audit_.reference
+        return self._as_fitted(table, None if reference is None else reference.encoded)
+
+    def _as_fitted(self, table: Table, like: Any) -> Table:
+        """Return rows with the column names of the fit, or with none; validation has warned."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None and list(table.kinds) != array_names(len(table.kinds)):
+            # Names that are not texts, which scikit-learn does not keep.
+            if not hasattr(like, "columns"):
+                return table
+            names = like.columns
+        names = None if names is None else list(names)
+        return replace(table, native=named_like(table.native, names, like))
+
+    def _calibration_input(
+        self, X_cal: Any, y_cal: Any, table: Table, labels: Labels
+    ) -> tuple[Table, Labels] | None:
+        if X_cal is None and y_cal is None:
+            return None
+        if X_cal is None or y_cal is None:
+            raise InputError("X_cal and y_cal belong together: give both or neither.")
+        validate_data(self, X_cal, reset=False, skip_check_array=True)
+        rows = self._as_fitted(Table.from_input(X_cal, table.kinds), table.native)
+        known = Labels.from_input(y_cal, labels.classes)
+        check_lengths(rows, known, "X_cal", "y_cal")
+        check_same_rows(X_cal, y_cal, "X_cal", "y_cal")
+        return rows, known
+
+    def new_rows(self, X: Any, *, warn: bool = True) -> Table:
+        """Return rows as the audit takes them, checked against those of the fit.
+
+        With `warn` it says which values of a column the fit has not seen.
+        """
+        check_is_fitted(self)
+        table = self._table(X, reset=False)
+        if warn and self.audit_.view is not None:
+            self.audit_.view.warn_unseen(table)
+        return table
+
+    @contextmanager
+    def _execution_context(self) -> Iterator[None]:
+        """Keep to the threads that were asked for, and show progress where it was asked for."""
+        threads = None if self.n_jobs is None else thread_count(self.n_jobs)
+        with (
+            nullcontext() if threads is None else limited(threads, threads),
+            progress.shown(bool(self.verbose)),
+        ):
+            yield
 
     @property
     def plot(self) -> Plots:
@@ -79,18 +179,13 @@ class Aliases(Door):
     ) -> ReviewBudget:
         """Return the smallest share to review so that the rest is safe.
 
+        The reverse, for a given budget, is `examine(X, y).missed_bound(0.2)`.
+
         Parameters
         ----------
-        max_residual_rate : highest rate of confident errors among the rows not reviewed
-        confidence_level : probability with which the statement is to hold
         X, y : labelled rows that were not given to `fit`, for an exact statement; without them
             the rows given to `fit` are used, each judged out-of-fold
-        batch : how many rows to come the statement is to speak of; without it, of the long run
-        confidence : the old name of `confidence_level`
-
-        See Also
-        --------
-        Finding.missed_bound : the reverse, for a given budget: `examine(X, y).missed_bound(0.2)`
+        max_residual_rate, confidence_level, batch, confidence : as in `Finding.review_budget`
         """
         return self.examine(X, y).review_budget(
             max_residual_rate, confidence_level, batch=batch, confidence=confidence
@@ -115,12 +210,7 @@ class Aliases(Door):
         path : a folder for all files and the review list, or one file ending in .html, .md, .json
         X, y : labelled rows to report on; without `y` they are ranked, not judged; without both,
             the rows given to `fit`, each judged out-of-fold
-        name : of the data, as the report's title
-        budget : share of the rows in the review list
-        max_residual_rate : rate of confident errors among unread rows to find a budget for
-        batch : how many rows to come budgets are to speak of; without it, of the long run
-        contributions : whether to measure what each family of signals earns, which refits the
-            ranker; None measures it where that takes little
+        name, budget, max_residual_rate, batch, contributions : as in `Finding.report`
 
         Returns
         -------
@@ -230,6 +320,6 @@ class Aliases(Door):
         True
         """
         check_is_fitted(self)
-        from falcon_discover.storage.save import save
+        from falcon_discover.storage.load import save
 
         return save(self, Path(path), reference)

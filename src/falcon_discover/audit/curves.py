@@ -8,15 +8,20 @@ import numpy as np
 import pandas as pd
 
 from falcon_discover.audit.finding import Finding
-from falcon_discover.evaluation.curves.capture import capture_curve, missed_curve, random_band
-from falcon_discover.evaluation.curves.confidence import confidence_histogram, reliability
-from falcon_discover.evaluation.curves.recalibration import (
+from falcon_discover.evaluation.curves import (
+    capture_curve,
+    confidence_histogram,
+    missed_curve,
+    random_band,
+    reliability,
+    signal_strength,
+)
+from falcon_discover.evaluation.recalibration import (
     Recalibration,
     cross_recalibrated,
     enough_labels,
     recalibrated,
 )
-from falcon_discover.evaluation.curves.signals import signal_strength
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics.intervals import share_interval
 from falcon_discover.rankers.training import LabelledState
@@ -32,13 +37,12 @@ class Curves:
 
     def capture(self) -> pd.DataFrame:
         """Return the capture of each ranker by budget; random review has a band instead."""
-        events = self.found.events
         scores = {
             name: self.found.score(ranker, self.found.tau)
             for name, ranker in self.found.compared().items()
             if name != "random"
         }
-        return capture_curve(events, scores)
+        return capture_curve(self.found.events, scores)
 
     def random_band(self) -> pd.DataFrame:
         """Return what a random review finds."""

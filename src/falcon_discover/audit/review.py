@@ -40,12 +40,8 @@ def review_list(
 ) -> pd.DataFrame:
     """Return the top `budget` of the rows, most suspicious first.
 
-    Parameters
-    ----------
-    region, region_id : the region each row is in, in words and by number
-    risk : the probability that each row is a confident error, where the ranker knows it
-    interval : the ends of its interval
-    ties : what orders rows of equal suspicion; without it, their position
+    `risk` is the probability that a row is a confident error, where the ranker knows it, with the
+    ends of its interval; `ties` orders rows of equal suspicion.
     """
     top = review_order(suspicion, ties)[: review_size(len(state), budget)]
     chosen = state.take(top)

@@ -1,19 +1,22 @@
-"""Every printed number of the paper beside ours, with a verdict and, where it differs, a reason."""
+"""Every printed number of the paper beside ours: verdicts, reasons, and what the paper's imply."""
 
 from __future__ import annotations
 
 import math
 import tomllib
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import hypergeom
 
+from falcon_discover import datasets
 from falcon_discover.bench import plan
 from falcon_discover.bench.loading import Study
-from falcon_discover.bench.reasons import reason_of
 from falcon_discover.bench.tables import TABLES, Cell, Table
 from falcon_discover.bench.verdicts import (
     AGREES,
@@ -27,6 +30,7 @@ from falcon_discover.bench.verdicts import (
     compare_chance,
     kind_of,
 )
+from falcon_discover.metrics import review_size
 from falcon_discover.settings import PAPER
 
 SAMPLE = "other data (a sample of MiniBooNE)"
@@ -37,6 +41,8 @@ INTERVALS = "tab:all_dataset_uncertainty"
 GAINS = "tab:appendix_interval_summary"
 COUNTS = "tab:operational_robustness"
 SYNTHESIS = "tab:appendix_benchmark_synthesis"
+# Events of a split that are thought of where printed intervals imply their number.
+MOST_EVENTS = 600
 # In these the rows are figures and the columns data sets.
 BY_FIGURE = (
     "tab:extended_validation_compact_a",
@@ -92,13 +98,7 @@ def check(study: Study) -> pd.DataFrame:
 
 
 def judged(tables: dict[str, Table], *, sample: bool = True) -> pd.DataFrame:
-    """Return the check of tables that are there already.
-
-    Parameters
-    ----------
-    tables : our tables by LaTeX label
-    sample : MiniBooNE's figures are those of a sample, so they are not judged
-    """
+    """Return the check of tables by label; figures of MiniBooNE's `sample` are not judged."""
     printed = paper_values()
     ours = {label: _by_place(table) for label, table in tables.items()}
     known = {figure_of(MAIN, *place): cell for place, cell in ours[MAIN].items()}
@@ -148,10 +148,7 @@ def counted(lines: pd.DataFrame) -> pd.DataFrame:
     """
     distinct = lines[lines["repeats"].fillna("") == ""]
     return pd.DataFrame(
-        {
-            "printed": lines["verdict"].value_counts(),
-            "distinct": distinct["verdict"].value_counts(),
-        }
+        {"printed": lines["verdict"].value_counts(), "distinct": distinct["verdict"].value_counts()}
     ).sort_values("printed", ascending=False)
 
 
@@ -227,3 +224,110 @@ def _line(
     else:
         found = compare(cell.mean, spread, paper, kind, half, finest)
     return {**line, **asdict(found)}
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One reason and where it holds.
+
+    `cells` are patterns of "table dataset figure", with the table without its "tab:".
+    """
+
+    key: str
+    title: str
+    text: str
+    cells: tuple[str, ...]
+
+    def explains(self, label: str, dataset: str, figure: str) -> bool:
+        """Return whether a cell is among those that the reason is known to hold for."""
+        place = f"{label.removeprefix('tab:')} {dataset} {figure}"
+        return any(fnmatchcase(place, pattern) for pattern in self.cells)
+
+
+@cache
+def reasons() -> tuple[Reason, ...]:
+    """Return the reasons in the order in which they are tried; the last takes what is left."""
+    text = files("falcon_discover.bench").joinpath("paper_reasons.toml").read_text()
+    return tuple(
+        Reason(key, entry["title"], entry["text"].strip(), tuple(entry["cells"]))
+        for key, entry in tomllib.loads(text).items()
+    )
+
+
+def reason_of(label: str, dataset: str, figure: str) -> str:
+    """Return the key of the first reason that holds for a cell.
+
+    Examples
+    --------
+    >>> reason_of("tab:dataset_regimes", "magic_telescope", "regime")
+    'regimes'
+    """
+    return next(r.key for r in reasons() if r.explains(label, dataset, figure))
+
+
+def events_of_interval(rows: int, low: float, high: float) -> list[int]:
+    """Return the numbers of events whose exact null interval has these bounds.
+
+    Both bounds may be off by half an event, since the printed ones are means over seeds.
+
+    Examples
+    --------
+    >>> found = events_of_interval(9_769, 0.132, 0.274)
+    >>> 117 in found, 60 in found
+    (True, False)
+    """
+    size = review_size(rows, PAPER.main_budget)
+    events = np.arange(1, min(rows, MOST_EVENTS))
+    possible = np.ones(len(events), dtype=bool)
+    for bound, q in ((low, 0.025), (high, 0.975)):
+        # The nearest whole number of events is the quantile of the null.
+        count = np.floor(bound * events + 0.5)
+        possible &= hypergeom.cdf(count, rows, events, size) >= q
+        possible &= hypergeom.cdf(count - 1, rows, events, size) < q
+    return events[possible].tolist()
+
+
+def events_of_chance(rows: int, capture: float, chance: float) -> list[int]:
+    """Return the numbers of events for which a capture has this exact p, to half an event."""
+    size = review_size(rows, PAPER.main_budget)
+    events = np.arange(1, min(rows, MOST_EVENTS))
+    tails = [
+        hypergeom.sf(np.ceil(capture * events + off) - 1, rows, events, size) for off in (-0.5, 0.5)
+    ]
+    return events[(tails[1] <= chance) & (chance <= tails[0])].tolist()
+
+
+def implied_events(study: Study) -> Table:
+    """Return the numbers of events that the printed null test implies, beside printed and ours."""
+    values = paper_values()
+    cells = []
+    for name, null in values["tab:null_concentration"].items():
+        rows = math.ceil(PAPER.test_share * datasets.entry(name).rows)
+        printed = values["tab:operational_robustness"].get(name, {}).get("events")
+        interval = events_of_interval(rows, null["null_low"], null["null_high"])
+        # A p below what the draws can show is a bound and implies nothing.
+        chance = null["p_simulated_pooled"]
+        by_chance = (
+            events_of_chance(rows, null["observed"], chance)
+            if chance > 1 / PAPER.null_draws
+            else []
+        )
+        cells += [
+            Cell(name, "test_rows", text=f"{rows:,}"),
+            Cell(name, "printed_interval", text=f"[{null['null_low']}, {null['null_high']}]"),
+            Cell(name, "events_by_interval", text=_range(interval)),
+            Cell(name, "printed_p", text=f"{chance:g}" if by_chance else f"< {chance:g}"),
+            Cell(name, "events_by_p", text=_range(by_chance)),
+            Cell(name, "events_printed", text="" if printed is None else f"{printed:g}"),
+        ]
+        if name in study.datasets:
+            runs = study.runs(name)
+            cells += [
+                Cell(name, "events_here", tuple(float(run.events().sum()) for run in runs)),
+                Cell(name, "all_errors_here", tuple(float(run.wrong.sum()) for run in runs)),
+            ]
+    return cells
+
+
+def _range(events: list[int]) -> str:
+    return f"{min(events)} to {max(events)}" if events else ""

@@ -23,13 +23,7 @@ GIVEN_UP = (
 
 
 def dask_runs(scheduler: str | None = None, *, workers: int = 2) -> Spread:
-    """Return what does runs on a Dask cluster.
-
-    Parameters
-    ----------
-    scheduler : address of a running scheduler; None starts worker processes on this machine
-    workers : worker processes to start, without a scheduler
-    """
+    """Return what does runs on a Dask cluster: that of a scheduler, or workers started here."""
     if scheduler is not None:
         cluster.check_reachable(scheduler)
 
@@ -40,16 +34,12 @@ def dask_runs(scheduler: str | None = None, *, workers: int = 2) -> Spread:
         name = uuid4().hex
         with (
             cluster.client(scheduler, workers) as connected,
-            cluster.on_workers(connected, name, partial(_same, one)),
+            cluster.on_workers(connected, name, lambda: one),
         ):
             task = partial(_run_on_worker, name)
             yield from cluster.results(connected, task, keys, GIVEN_UP)
 
     return spread
-
-
-def _same(one: Executor) -> Executor:
-    return one
 
 
 def _run_on_worker(name: str, key: RunKey) -> Finished:

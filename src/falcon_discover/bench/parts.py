@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 from falcon_discover.bench import actions, plan, scoring, states
@@ -16,6 +17,16 @@ from falcon_discover.bench.run import Executor, Spread, paper_runs, planned, run
 from falcon_discover.bench.store import RunKey, Store
 from falcon_discover.exceptions import InputError
 from falcon_discover.settings import PAPER
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """Which runs are wanted in which store; no chosen backbone stands for those of the part."""
+
+    folder: Path
+    names: Sequence[str]
+    seeds: Sequence[int]
+    chosen: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -27,95 +38,75 @@ class Done:
     left: int
 
 
-@dataclass(frozen=True)
-class Means:
-    """What runs are done with: threads of a run, and who does them (None for this process)."""
-
-    n_jobs: int
-    spread: Spread | None = None
+# What a part does: its store, its runs, and what does one of them on so many threads.
+Part = Callable[[Wanted, int], tuple[Store, list[RunKey], Executor]]
 
 
-Part = Callable[[Path, Sequence[str], Sequence[int], Sequence[str], Means], Done]
-
-
-def _run(store: Store, keys: list[RunKey], one: Executor, means: Means) -> Done:
-    finished = run_all(store, keys, one, means.spread)
+def do(part: Part, wanted: Wanted, n_jobs: int, spread: Spread | None = None) -> Done:
+    """Do the runs of a part that are not done; `spread` is who does them if not this process."""
+    store, keys, one = part(wanted, n_jobs)
+    finished = run_all(store, keys, one, spread)
     return Done(finished, len(keys), sum(not store.done(key) for key in keys))
 
 
-def paper(
-    folder: Path, names: Sequence[str], seeds: Sequence[int], chosen: Sequence[str], means: Means
-) -> Done:
+def paper(wanted: Wanted, n_jobs: int) -> tuple[Store, list[RunKey], Executor]:
     """Do the runs of the paper's own study."""
-    keys = planned(names, seeds, chosen or plan.BACKBONES)
-    return _run(Store(folder, plan.settings()), keys, paper_runs(means.n_jobs), means)
+    keys = planned(wanted.names, wanted.seeds, wanted.chosen or plan.BACKBONES)
+    return Store(wanted.folder, plan.settings()), keys, paper_runs(n_jobs)
 
 
-def measured(
-    folder: Path, names: Sequence[str], seeds: Sequence[int], chosen: Sequence[str], means: Means
-) -> Done:
+def measured(wanted: Wanted, n_jobs: int) -> tuple[Store, list[RunKey], Executor]:
     """Measure the states that rankers learn from."""
-    store = Store(folder / plan.STATES, states.settings())
-    keys = beyond_keys(folder, names, seeds, chosen)
-    n_jobs = means.n_jobs
-    return _run(store, keys, lambda key: states.measure_states(key, n_jobs), means)
+    store = Store(wanted.folder / plan.STATES, states.settings())
+    return store, beyond_keys(wanted), lambda key: states.measure_states(key, n_jobs)
 
 
-def ranked(
-    folder: Path, names: Sequence[str], seeds: Sequence[int], chosen: Sequence[str], means: Means
-) -> Done:
+def ranked(wanted: Wanted, n_jobs: int) -> tuple[Store, list[RunKey], Executor]:
     """Fit the rankers on the stored states."""
-    known = Store(folder / plan.STATES, states.settings())
-    store = Store(folder / plan.RANKERS, scoring.settings())
-    keys = [key for key in beyond_keys(folder, names, seeds, chosen) if known.done(key)]
-    return _run(store, keys, scoring.scorer(known), means)
+    known = Store(wanted.folder / plan.STATES, states.settings())
+    store = Store(wanted.folder / plan.RANKERS, scoring.settings())
+    keys = [key for key in beyond_keys(wanted) if known.done(key)]
+    return store, keys, scoring.scorer(known)
 
 
-def acted(
-    folder: Path, names: Sequence[str], seeds: Sequence[int], chosen: Sequence[str], means: Means
-) -> Done:
+def acted(wanted: Wanted, n_jobs: int) -> tuple[Store, list[RunKey], Executor]:
     """Find regions and fit calibrators, for each split's selected backbone."""
-    known = Store(folder / plan.STATES, states.settings())
-    store = Store(folder / plan.ACTIONS, actions.settings())
-    keys = planned(names, seeds, chosen) if chosen else selected_keys(folder, names, seeds)
-    keys = [key for key in keys if known.done(key)]
-    return _run(store, keys, actions.actor(known), means)
+    known = Store(wanted.folder / plan.STATES, states.settings())
+    store = Store(wanted.folder / plan.ACTIONS, actions.settings())
+    keys = [key for key in _chosen_keys(wanted) or selected_keys(wanted) if known.done(key)]
+    return store, keys, actions.actor(known)
 
 
-PARTS: dict[str, Part] = {
-    "paper": paper,
-    "states": measured,
-    "rankers": ranked,
-    "actions": acted,
-}
+PARTS: dict[str, Part] = {"paper": paper, "states": measured, "rankers": ranked, "actions": acted}
 
 
-def beyond_keys(
-    folder: Path, names: Sequence[str], seeds: Sequence[int], chosen: Sequence[str]
-) -> list[RunKey]:
+def _chosen_keys(wanted: Wanted) -> list[RunKey]:
+    return planned(wanted.names, wanted.seeds, wanted.chosen)
+
+
+def beyond_keys(wanted: Wanted) -> list[RunKey]:
     """Return the runs beyond the paper: each split's selected backbone first, then the grid."""
-    if chosen:
-        return planned(names, seeds, chosen)
+    if wanted.chosen:
+        return _chosen_keys(wanted)
     grid = [
         RunKey(name, seed, backbone)
         for backbone in plan.GRID_BACKBONES
-        for seed in seeds
-        for name in names
+        for seed in wanted.seeds
+        for name in wanted.names
     ]
-    return list(dict.fromkeys([*selected_keys(folder, names, seeds), *grid]))
+    return list(dict.fromkeys([*selected_keys(wanted), *grid]))
 
 
-def selected_keys(folder: Path, names: Sequence[str], seeds: Sequence[int]) -> list[RunKey]:
+def selected_keys(wanted: Wanted) -> list[RunKey]:
     """Return each split with the backbone that the paper's study selected for it."""
-    study = Study(Store(folder))
+    study = Study(Store(wanted.folder))
     first = []
-    for name in names:
-        for seed in seeds:
-            wanted = [RunKey(name, seed, backbone) for backbone in PAPER.candidates]
-            if not all(study.store.done(key) for key in wanted):
-                raise InputError(
-                    f"the selected backbone of {name} seed {seed} is not known yet: run "
-                    "'bench run --part paper' first, or name a --backbone."
-                )
-            first.append(RunKey(name, seed, study.selected(name, seed)))
+    for name, seed in product(wanted.names, wanted.seeds):
+        candidates = [RunKey(name, seed, backbone) for backbone in PAPER.candidates]
+        if not all(study.store.done(key) for key in candidates):
+            raise InputError(
+                f"the selected backbone of {name} seed {seed} is not known yet: run "
+                "'bench run --part paper' first, or name a --backbone."
+            )
+        first.append(RunKey(name, seed, study.selected(name, seed)))
     return first

@@ -146,16 +146,11 @@ def _places(splits: Sequence[Split]) -> tuple[int, list[IntArray]]:
 
 
 def _captures(
-    drawn: npt.NDArray[np.int64],
-    events: BoolArray,
-    score: FloatArray,
-    budget: float,
+    drawn: npt.NDArray[np.int64], events: BoolArray, score: FloatArray, budget: float
 ) -> FloatArray:
     """Return the capture of each resample, expected over a random order of equal scores.
 
-    Parameters
-    ----------
-    drawn : how often each row was drawn, resamples x rows
+    `drawn` says how often each row was drawn: resamples x rows.
     """
     order = np.argsort(-score, kind="stable")
     starts = np.flatnonzero(np.append(True, np.diff(score[order]) != 0))

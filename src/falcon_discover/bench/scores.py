@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from falcon_discover.rankers.failure import failure_scores
 from falcon_discover.rankers.trust import trust_ratio
 from falcon_discover.regions.clusters import Clusters
 from falcon_discover.runtime import notices
-from falcon_discover.runtime.types import BoolArray, FloatArray
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.catalogue import SIGNALS
 from falcon_discover.signals.state import State
@@ -78,27 +79,33 @@ def learned_scores(
     signals: tuple[str, ...] | None = None,
 ) -> FloatArray:
     """Return the learned witness's scores; those of validation rows, where it learns, held out."""
-    scores = np.empty(len(state))
-    places = np.flatnonzero(validation)
 
-    def score(fit: npt.NDArray[np.intp], new: npt.NDArray[np.intp]) -> FloatArray:
+    def score(fit: IntArray, new: IntArray) -> FloatArray:
         if not events[fit].any():
             # Nothing to learn from is a constant score here, not a better ranker in disguise.
             return np.zeros(len(new))
         witness = rankers.LearnedWitness(signals=signals).fit(state.take(fit), events[fit], tau)
         return witness.score(state.take(new))
 
-    for fit, held_out in _folds(events[validation], seed):
-        scores[places[held_out]] = score(places[fit], places[held_out])
-    scores[~validation] = score(places, np.flatnonzero(~validation))
-    return scores
+    return _cross_fitted(score, events, validation, seed)
 
 
-def _folds(outcome: BoolArray, seed: int) -> list[tuple[npt.NDArray[np.intp], ...]]:
+def _cross_fitted(
+    score: Callable[[IntArray, IntArray], FloatArray],
+    outcome: BoolArray,
+    validation: BoolArray,
+    seed: int,
+) -> FloatArray:
+    """Return scores of validation rows by others of them, and of test rows by all of them."""
+    scores, places = np.empty(len(outcome)), np.flatnonzero(validation)
     splitter = StratifiedKFold(PAPER.n_folds, shuffle=True, random_state=seed)
     # Fewer events than folds: some folds have none, which the witness can bear.
     with notices.ignoring(UserWarning, "The least populated class"):
-        return list(splitter.split(np.zeros(len(outcome)), outcome))
+        folds = list(splitter.split(np.zeros(len(places)), outcome[validation]))
+    for fit, held_out in folds:
+        scores[places[held_out]] = score(places[fit], places[held_out])
+    scores[~validation] = score(places, np.flatnonzero(~validation))
+    return scores
 
 
 def _variants(
@@ -122,14 +129,11 @@ def _variants(
 def _failure(state: State, y: npt.NDArray[np.int8], validation: BoolArray, seed: int) -> FloatArray:
     wrong = state.decision != y
     signals = state.signals.to_numpy()
-    scores = np.empty(len(state))
-    places = np.flatnonzero(validation)
-    for fit, held_out in _folds(wrong[validation], seed):
-        scores[places[held_out]] = failure_scores(
-            signals[places[fit]], wrong[places[fit]], signals[places[held_out]]
-        )
-    scores[~validation] = failure_scores(signals[places], wrong[places], signals[~validation])
-    return scores
+
+    def score(fit: IntArray, new: IntArray) -> FloatArray:
+        return failure_scores(signals[fit], wrong[fit], signals[new])
+
+    return _cross_fitted(score, wrong, validation, seed)
 
 
 def _regions(

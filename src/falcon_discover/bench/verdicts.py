@@ -68,6 +68,13 @@ CHOICE = Kind("choice", 0.0, "the same or not")
 KINDS = (
     AUROC, CAPTURE, COUNT, ECE, BRIER, NLL, AURC, REGION, DRIFT, NULL, CHANCE, CHOICE,
 )  # fmt: skip
+# Kinds by the name of a figure, and by a part of it.
+OF_FIGURE = {
+    **dict.fromkeys(("regime", "best_lambda", "best_k", "stability_selected"), CHOICE),
+    **dict.fromkeys(("events", "prior_at20", "family_at20"), COUNT),
+    **{"support": REGION, "correctness": REGION, "instability": DRIFT, "aurc": AURC},
+}
+OF_PART = {"auroc": AUROC, "ece": ECE, "brier": BRIER, "nll": NLL, "null": NULL}
 
 
 def kind_of(figure: str) -> Kind:
@@ -78,33 +85,13 @@ def kind_of(figure: str) -> Kind:
     >>> kind_of("family_auroc").name, kind_of("family_cap20").margin
     ('AUROC', 0.074)
     """
+    if figure in OF_FIGURE:
+        return OF_FIGURE[figure]
     if figure.startswith("p_"):
         return CHANCE
-    if figure in ("regime", "best_lambda", "best_k") or figure.startswith(
-        ("positive", "learned_s")
-    ):
+    if figure.startswith(("positive", "learned_s")):
         return CHOICE
-    if figure in ("events", "prior_at20", "family_at20"):
-        return COUNT
-    known = {
-        "stability_selected": CHOICE,
-        "support": REGION,
-        "correctness": REGION,
-        "instability": DRIFT,
-        "aurc": AURC,
-    }
-    if figure in known:
-        return known[figure]
-    for part, kind in (
-        ("auroc", AUROC),
-        ("ece", ECE),
-        ("brier", BRIER),
-        ("nll", NLL),
-        ("null", NULL),
-    ):
-        if part in figure.split("_"):
-            return kind
-    return CAPTURE
+    return next((OF_PART[part] for part in OF_PART if part in figure.split("_")), CAPTURE)
 
 
 @dataclass(frozen=True)
@@ -186,11 +173,8 @@ def operating(figures: pd.DataFrame, *, draws: int = 2_000, seed: int = 0) -> pd
     """Return how often each verdict is given, by how far the paper's figure is from ours in truth.
 
     Both sides draw seeds anew from a normal distribution with the spread that ours has (the paper's
-    mean with its printed interval, where there is one), so 0 is an exact replication.
-
-    Parameters
-    ----------
-    figures : lines of the check with `seeds`, `seed_sd`, `finest`, `paper_half_width`, `margin`
+    mean with its printed interval, where there is one), so 0 is an exact replication. `figures` are
+    lines of the check.
     """
     rng = np.random.default_rng(seed)
     there = figures[(figures["seed_sd"] > 0) & figures["half_width"].notna()]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,12 +15,11 @@ from falcon_discover.cli.common import (
     Jobs,
     Quiet,
     command,
+    command_to_trust,
     echo,
     echo_json,
     writing,
 )
-from falcon_discover.cli.outputs import check_outputs
-from falcon_discover.cli.trust import command_to_trust
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import notices, progress
 from falcon_discover.settings import PAPER
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from falcon_discover.audit.estimator import FalconDiscover
     from falcon_discover.cli.request import Audit, AuditRequest
 
+RESULTS = ("report.html", "report.md", "review.csv", "review.parquet", "summary.json")
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
 Tau = Annotated[float, typer.Option(help="Confidence from which an error is a confident error.")]
 Budget = Annotated[float, typer.Option(help="Share of the rows to review.")]
@@ -237,3 +239,39 @@ def _show(result: Audit, identity: str | None) -> None:
     for note in result.summary["notes"]:
         if note not in result.summary["alerts"]:
             echo(f"note: {note}")
+
+
+def check_outputs(out: Path, save: Path | None, inputs: Sequence[Path] = ()) -> None:
+    """Raise if the report or the saved audit cannot be written, or would replace an input."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"--out is {out}, which is a file: give a folder.")
+    _check_writable(out, "--out")
+    written = {(out / name).resolve() for name in RESULTS}
+    if save is not None:
+        _check_save(save, out)
+        if save.resolve() in written:
+            raise InputError(f"--save is {save}, a file of the report: give it another name.")
+        written.add(save.resolve())
+    for path in inputs:
+        if path.resolve() in written:
+            raise InputError(f"{path} would be replaced by a result: give --out another folder.")
+
+
+def _check_save(save: Path, out: Path) -> None:
+    if save.is_dir():
+        raise InputError(f"--save is {save}, which is a folder: name a file in it.")
+    folder = save.parent
+    # The folder of the report is made on the way.
+    if folder.resolve() != out.resolve() and not folder.is_dir():
+        raise InputError(f"--save is {save}, and there is no folder {folder}: make it first.")
+    _check_writable(folder, "--save")
+
+
+def _check_writable(folder: Path, option: str) -> None:
+    there = folder.absolute()
+    while not there.exists():
+        there = there.parent
+    if not there.is_dir():
+        raise InputError(f"{option} leads through {there}, which is a file: give another folder.")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"{option}: the folder {there} cannot be written to: give another one.")

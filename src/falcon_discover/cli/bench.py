@@ -25,17 +25,19 @@ from falcon_discover.runtime import progress
 from falcon_discover.settings import PAPER
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from falcon_discover.bench.loading import Study
-    from falcon_discover.bench.tables import Table
 
 bench_app = typer.Typer(help="Run the paper's study and rebuild its tables.", no_args_is_help=True)
 
+STORE = Path("bench-store")
 StoreFolder = Annotated[Path, typer.Option("--store", help="Folder of the finished runs.")]
 DataSets = Annotated[list[str] | None, typer.Option("--dataset", help="May be repeated; all.")]
 Seeds = Annotated[
-    list[int] | None,
-    typer.Option("--seed", min=0, max=MAX_SEED, help="May be repeated; all four."),
+    list[int] | None, typer.Option("--seed", min=0, max=MAX_SEED, help="May be repeated; all four.")
 ]
+Folder = Annotated[Path | None, typer.Option("--out", help="Folder for the files.")]
 
 resumable = functools.partial(command, kept="finished runs are kept, the same command goes on")
 
@@ -43,7 +45,7 @@ resumable = functools.partial(command, kept="finished runs are kept, the same co
 @bench_app.command()
 @resumable
 def run(
-    store: StoreFolder = Path("bench-store"),
+    store: StoreFolder = STORE,
     dataset: DataSets = None,
     seed: Seeds = None,
     backbone: Annotated[
@@ -65,20 +67,20 @@ def run(
     """Fit every candidate on every split; may be interrupted and started again."""
     from joblib import effective_n_jobs
 
-    from falcon_discover.bench.parts import PARTS, Means
+    from falcon_discover.bench.parts import PARTS, Wanted, do
 
-    means = Means(effective_n_jobs(jobs))
+    n_jobs, spread = effective_n_jobs(jobs), None
     if is_dask(engine, scheduler):
         from falcon_discover.bench.cluster import dask_runs
 
         # A worker has one core; the others have theirs.
-        means = Means(1, dask_runs(scheduler, workers=workers))
+        n_jobs, spread = 1, dask_runs(scheduler, workers=workers)
     names = _known(dataset, (*plan.DATASETS, "miniboone"), "data set") or list(plan.DATASETS)
     chosen = _known(backbone, plan.BACKBONES, "backbone")
-    seeds = seed or list(PAPER.seeds)
+    wanted = Wanted(store, names, seed or list(PAPER.seeds), chosen)
     for name in _known(part, tuple(PARTS), "part") or PARTS:
         with progress.logged():
-            done = PARTS[name](store, names, seeds, chosen, means)
+            done = do(PARTS[name], wanted, n_jobs, spread)
         echo(
             f"{name}: {done.finished} run(s) done now, {done.planned - done.left} of "
             f"{done.planned} in {store}"
@@ -96,19 +98,18 @@ def _known(given: list[str] | None, known: tuple[str, ...], what: str) -> list[s
 @bench_app.command()
 @command
 def tables(
-    store: StoreFolder = Path("bench-store"),
+    store: StoreFolder = STORE,
     table: Annotated[list[str] | None, typer.Option("--table", help="LaTeX label; all.")] = None,
     dataset: DataSets = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for the files.")] = None,
+    out: Folder = None,
 ) -> None:
     """Rebuild the paper's tables from the store; Markdown here, CSV and LaTeX with --out."""
-    from falcon_discover.bench.output import build, write_tables
+    from falcon_discover.bench.output import build, markdown, wide, write_tables
 
     study = _study(store, dataset)
     built = build(study, table)
     for label, cells in built.items():
-        echo(f"\n{label}\n")
-        echo(_markdown(cells))
+        echo(f"\n{label}\n\n{markdown(wide(cells))}")
     if out is not None:
         write_tables(built, study, out)
         echo(f"\n{counted(len(built), 'table')} in {out}")
@@ -116,49 +117,45 @@ def tables(
 
 @bench_app.command()
 @command
-def beyond(
-    store: StoreFolder = Path("bench-store"),
-    dataset: DataSets = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for the files.")] = None,
-) -> None:
+def beyond(store: StoreFolder = STORE, dataset: DataSets = None, out: Folder = None) -> None:
     """Show what goes beyond the paper: gated rankers, calibrated risk, the guarantee."""
-    from falcon_discover.bench.beyond_figures import draw_beyond
-    from falcon_discover.bench.output import beyond_tables, write_beyond
-    from falcon_discover.bench.summary import summary
+    from falcon_discover.bench.beyond import summary
+    from falcon_discover.bench.figures import draw_beyond
+    from falcon_discover.bench.output import beyond_tables
 
     built = beyond_tables(_study(store, dataset))
-    for name, frame in built.items():
-        echo(f"\n{name}\n\n{frame.round(4).to_string(index=False)}")
+    _show_and_write(built, out)
     echo(f"\n{summary(built)}")
     if out is not None:
-        write_beyond(built, out)
         drawn = draw_beyond(built, out)
         echo(f"\n{counted(len(built), 'table')} and {counted(len(drawn), 'figure')} in {out}")
 
 
 @bench_app.command()
 @command
-def actions(
-    store: StoreFolder = Path("bench-store"),
-    dataset: DataSets = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder for the files.")] = None,
-) -> None:
+def actions(store: StoreFolder = STORE, dataset: DataSets = None, out: Folder = None) -> None:
     """Show what regions in words and calibrators do on test rows."""
-    from falcon_discover.bench.action_tables import action_tables
-    from falcon_discover.bench.output import write_beyond
+    from falcon_discover.bench.actions import action_tables
 
     built = action_tables(_study(store, dataset))
+    _show_and_write(built, out)
+    if out is not None:
+        echo(f"\n{counted(len(built), 'table')} in {out}")
+
+
+def _show_and_write(built: dict[str, DataFrame], out: Path | None) -> None:
+    from falcon_discover.bench.output import write_beyond
+
     for name, frame in built.items():
         echo(f"\n{name}\n\n{frame.round(4).to_string(index=False)}")
     if out is not None:
         write_beyond(built, out)
-        echo(f"\n{counted(len(built), 'table')} in {out}")
 
 
 @bench_app.command()
 @command
 def figures(
-    store: StoreFolder = Path("bench-store"),
+    store: StoreFolder = STORE,
     dataset: DataSets = None,
     out: Annotated[Path, typer.Option("--out", help="Folder for the figures.")] = Path("figures"),
 ) -> None:
@@ -172,7 +169,7 @@ def figures(
 @bench_app.command()
 @command
 def check(
-    store: StoreFolder = Path("bench-store"),
+    store: StoreFolder = STORE,
     dataset: DataSets = None,
     out: Annotated[Path | None, typer.Option("--out", help="CSV file for all lines.")] = None,
 ) -> None:
@@ -207,9 +204,3 @@ def _study(folder: Path, names: list[str] | None) -> Study:
             else f"there are no runs in {folder}; 'bench run' makes them."
         )
     return study
-
-
-def _markdown(cells: Table) -> str:
-    from falcon_discover.bench.render import markdown, wide
-
-    return markdown(wide(cells))

@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -101,11 +102,8 @@ def command(function: Callable[P, None], *, kept: str = "nothing was written") -
     """Turn foreseeable failures into one sentence on standard error and an exit code.
 
     What is wrong with the input or the machine is said in a sentence; anything else is an error of
-    this program, which says so and shows where. Notes on an exception say what is there already.
-
-    Parameters
-    ----------
-    kept : what an interrupted command leaves behind, in words
+    this program, which says so and shows where. Notes on an exception say what is there already;
+    `kept` says what an interrupted command leaves behind.
     """
 
     @functools.wraps(function)
@@ -160,3 +158,21 @@ def _unexpected(error: Exception, model: str | None) -> str:
         f"falcon-discover {__version__}, Python {platform.python_version()}, "
         f"{platform.system()}\n{''.join(traceback.format_exception(error))}"
     )
+
+
+@contextmanager
+def command_to_trust() -> Iterator[None]:
+    """Answer types that are not known to be safe with the command that trusts them."""
+    from falcon_discover.storage.objects import UntrustedTypesError
+
+    try:
+        yield
+    except UntrustedTypesError as error:
+        program, *arguments = sys.argv
+        name = Path(program).name
+        called = ["python", "-m", "falcon_discover"] if name == "__main__.py" else [name]
+        for found in error.types:
+            arguments += ["--trust", found]
+        raise InputError(
+            f"{error.about} If you trust its author, run\n  {shlex.join([*called, *arguments])}"
+        ) from error

@@ -30,9 +30,7 @@ def feedback(
     # What identifies a row is compared as it was written: 007 is not 7.
     identity = [str(name) for name in review.columns if name not in LIST_COLUMNS]
     found = compare(
-        review,
-        read_table(marks, text_columns=identity),
-        **_settings(audited / "summary.json"),
+        review, read_table(marks, text_columns=identity), **_settings(audited / "summary.json")
     )
     if as_json:
         echo_json(found.to_dict())

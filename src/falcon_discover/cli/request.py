@@ -32,8 +32,8 @@ from falcon_discover.report.build import About, Report
 from falcon_discover.report.rows import LIST_COLUMNS
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.format import identifier
-from falcon_discover.runtime.suggestions import meant, no_column
 from falcon_discover.runtime.types import FloatArray
+from falcon_discover.runtime.words import meant, no_column
 from falcon_discover.settings import PAPER
 
 # Fewer rows may well have different values each in any column.
@@ -42,21 +42,10 @@ MIN_IDENTIFIED = 50
 
 @dataclass(frozen=True, eq=False)
 class AuditRequest:
-    """What to audit and how.
+    """What to audit and how; the help of `falcon-discover audit` says what each field means.
 
-    Parameters
-    ----------
-    target : the label column
-    model : a fitted model, or None
-    proba : the column of positive-class scores, or None
-    backbone : a backbone's name or "auto", when there is neither
-    positive : the label `proba` is the probability of, or None for the larger of the two
-    leave_out : columns that are not features
-    identity : a column to carry into the review list
-    severity : "count" or "surprise", for the ranker "auto"
-    max_residual_rate : target for the rate of confident errors among rows not reviewed
-    batch : how many rows to come budgets and bounds speak of; None for the long run
-    contributions : whether to measure what each signal family earns; None if it takes little
+    `model` is the fitted model itself, `identity` is `--id`, and `backbone` is trained where there
+    is neither a model nor `proba`.
     """
 
     target: str
@@ -120,10 +109,11 @@ def run(data: pd.DataFrame, request: AuditRequest, *, name: str) -> Audit:
             falcon = None
             found, how = _audit_predictions(data, X, y, request)
         elif request.model is not None:
-            falcon = _falcon(FrozenEstimator(request.model), request)
+            falcon = FalconDiscover(FrozenEstimator(request.model), **_options(request))
             found, how = _audit_model(falcon, X, y, request)
         else:
-            falcon = _falcon(None if request.backbone == "auto" else request.backbone, request)
+            backbone = None if request.backbone == "auto" else request.backbone
+            falcon = FalconDiscover(backbone, **_options(request))
             found, how = _audit_backbone(falcon, X, y, request)
         if falcon is not None:
             # The report says it of the rows that it is about, which may be others than the fit's.
@@ -165,17 +155,7 @@ def _audit_predictions(
     data: pd.DataFrame, X: pd.DataFrame, y: pd.Series, request: AuditRequest
 ) -> Findings:
     p = _scores(data[request.proba])
-    found = discover(
-        X,
-        y,
-        p,
-        positive=request.positive,
-        tau=request.tau,
-        ranker=request.ranker,
-        severity=request.severity,
-        random_state=request.seed,
-        n_jobs=request.n_jobs,
-    )
+    found = discover(X, y, p, positive=request.positive, **_options(request))
     how = {
         "mode": "predictions only",
         "rows": "all rows, each compared with the rows of the other folds",
@@ -229,15 +209,9 @@ def _audit_backbone(
     return replace(found, table=table, source=HELD_OUT), how
 
 
-def _falcon(estimator: Any, request: AuditRequest) -> FalconDiscover:
-    return FalconDiscover(
-        estimator,
-        tau=request.tau,
-        ranker=request.ranker,
-        severity=request.severity,
-        random_state=request.seed,
-        n_jobs=request.n_jobs,
-    )
+def _options(request: AuditRequest) -> dict[str, Any]:
+    same = {name: getattr(request, name) for name in ("tau", "ranker", "severity", "n_jobs")}
+    return {**same, "random_state": request.seed}
 
 
 def _features(

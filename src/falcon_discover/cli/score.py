@@ -16,12 +16,12 @@ from falcon_discover.cli.common import (
     Scheduler,
     Workers,
     command,
+    command_to_trust,
     counted,
     echo,
     echo_json,
     is_dask,
 )
-from falcon_discover.cli.trust import command_to_trust
 from falcon_discover.runtime import progress
 
 Saved = Annotated[Path, typer.Argument(help="Audit that FalconDiscover.save wrote.")]

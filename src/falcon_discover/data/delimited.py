@@ -71,12 +71,7 @@ def ending(path: Path) -> str | None:
 
 
 def read(path: Path, text_columns: Sequence[str] = ()) -> pd.DataFrame:
-    """Read a CSV file.
-
-    Parameters
-    ----------
-    text_columns : columns whose cells are texts, exactly as they are written
-    """
+    """Read a CSV file; cells of `text_columns` are texts, exactly as they are written."""
     try:
         return _read(path, text_columns)
     except UnicodeDecodeError as error:

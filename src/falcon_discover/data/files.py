@@ -31,10 +31,8 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 def read_table(path: Path, text_columns: Sequence[str] = ()) -> pd.DataFrame:
     """Read a CSV, parquet or Arrow/Feather file, told apart by its ending.
 
-    Parameters
-    ----------
-    text_columns : columns of a CSV file whose cells are texts, exactly as they are written; the
-        other formats know the types of their columns
+    Cells of `text_columns` in a CSV file are texts, exactly as they are written; the other formats
+    know the types of their columns.
     """
     if path.is_dir():
         raise InputError(f"{path} is a folder: give a file.")
@@ -76,12 +74,7 @@ def write_results(
     summary: Mapping[str, Any],
     texts: Mapping[str, str] | None = None,
 ) -> list[Path]:
-    """Write the review list, the summary and other texts, all or nothing, and return the files.
-
-    Parameters
-    ----------
-    texts : further files by name
-    """
+    """Write review list, summary and `texts` by file name, all or nothing; return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     words = {"summary.json": json_text(summary), **(texts or {})}
     paths = [folder / name for name in ("review.parquet", "review.csv", *words)]

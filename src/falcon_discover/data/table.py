@@ -151,14 +151,11 @@ def _as_pandas(X: Any) -> tuple[Any, pd.DataFrame, pd.Index]:
         return array, frame.infer_objects(), frame.index
     frame = X if isinstance(X, pd.DataFrame) else eager.to_pandas()
     names = [str(name) for name in frame.columns]
-    if frame.shape[1] == 0:
-        raise InputError(
-            f"X has 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required."
-        )
-    if frame.shape[0] == 0:
-        raise InputError(
-            f"X has 0 sample(s) (shape={frame.shape}) while a minimum of 1 is required."
-        )
+    for axis, what in ((1, "feature"), (0, "sample")):
+        if frame.shape[axis] == 0:
+            raise InputError(
+                f"X has 0 {what}(s) (shape={frame.shape}) while a minimum of 1 is required."
+            )
     return X, frame.set_axis(names, axis=1), frame.index
 
 

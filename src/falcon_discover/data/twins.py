@@ -22,12 +22,7 @@ MANY = 0.01
 
 
 def twin_sets(hashes: UInt64Array, codes: npt.ArrayLike) -> IntArray:
-    """Return the number of each row's set of twins.
-
-    Parameters
-    ----------
-    hashes : of the rows' values, as `Table.row_hashes` gives them
-    codes : their labels
+    """Return the number of each row's set of twins, by the hash of its values and its label.
 
     Examples
     --------
@@ -70,12 +65,8 @@ def one_of_each(sets: IntArray, key: npt.ArrayLike) -> IntArray:
 class Content:
     """What labelled rows hold, as far as their order and bounds depend on it.
 
-    Attributes
-    ----------
-    ties : orders rows of equal score
-    sets : the number of each row's set of twins
-    p : their scores by the model, by which one of a set stands for it
-    distinct : how many rows differ in their values, labels aside
+    `ties` orders rows of equal score, `sets` numbers their sets of twins, and by their scores `p`
+    one of a set stands for it; `distinct` rows differ in their values, labels aside.
     """
 
     ties: UInt64Array

@@ -54,29 +54,20 @@ class TransformedView(TransformerMixin, BaseEstimator):
         texts = [name for name, kind in table.kinds.items() if kind == "categorical"]
         numbers = [name for name in table.kinds if name not in texts]
         self.values_ = {name: set(pd.unique(table.frame[name].dropna())) for name in texts}
+        median, most_frequent = (
+            SimpleImputer(strategy=strategy, keep_empty_features=True)
+            for strategy in ("median", "most_frequent")
+        )
+        one_hot = OneHotEncoder(
+            handle_unknown="ignore",
+            max_categories=MAX_CATEGORIES,
+            sparse_output=False,
+            dtype=np.float32,
+        )
         self.encoder_ = ColumnTransformer(
             [
-                (
-                    "numbers",
-                    make_pipeline(
-                        SimpleImputer(strategy="median", keep_empty_features=True),
-                        StandardScaler(),
-                    ),
-                    numbers,
-                ),
-                (
-                    "categories",
-                    make_pipeline(
-                        SimpleImputer(strategy="most_frequent", keep_empty_features=True),
-                        OneHotEncoder(
-                            handle_unknown="ignore",
-                            max_categories=MAX_CATEGORIES,
-                            sparse_output=False,
-                            dtype=np.float32,
-                        ),
-                    ),
-                    texts,
-                ),
+                ("numbers", make_pipeline(median, StandardScaler()), numbers),
+                ("categories", make_pipeline(most_frequent, one_hot), texts),
             ]
         ).fit(table.frame)
         return self

@@ -52,13 +52,8 @@ def most_in_batch(
     """Return the upper prediction bound on the events among `batch` further rows.
 
     Given the events of both parts together, which of the rows hold them is drawn at random. The
-    bound is the largest number that leaves as few as `count` in the first part with a chance above
-    `1 - confidence_level`; whatever the rate, it is exceeded with at most that chance.
-
-    Parameters
-    ----------
-    count, n : events among the rows that are known, and these rows
-    batch : rows to come
+    bound is the largest number that leaves as few as `count` in the first part, of `n` rows, with a
+    chance above `1 - confidence_level`; whatever the rate, it is exceeded with at most that chance.
 
     Examples
     --------
@@ -80,23 +75,18 @@ def safe_level(
 ) -> float:
     """Return the confidence of each bound with which a fixed order of budgets holds for a batch.
 
-    Parameters
-    ----------
-    rows : for each budget in order, the labelled rows and those of the batch that it leaves
+    `rows` holds, for each budget in order, the labelled rows and those of the batch that it leaves.
 
-    Notes
-    -----
     Whether a batch exceeds the rate is chance, so the usual argument for a fixed order does not
     apply: no budget is wrong for certain. But the batch is drawn independently of the rows that
     choose the budget. Let `g(j)` be the chance that the batch exceeds the rate at budget j, and
     `P(j, g)` the chance that budget j passes its own test if its chance is `g`, which falls with
     `g`. Budget j is reached only where it passes, so the chance that the batch exceeds the rate at
     the budget that is chosen is at most the sum of `P(j, g(j))` times the growth of the running
-    maximum of `g`, and that is at most the integral over g of the largest `P(j, g)` of all
-    budgets. For one budget this integral is a beta-binomial probability and equals the
-    hypergeometric one in `most_in_batch`; over all budgets it is hardly larger. The level is
-    raised until it is at most `1 - confidence_level`. The sum below is an upper one, so nothing is
-    lost to the grid.
+    maximum of `g`, and that is at most the integral over g of the largest `P(j, g)` of all budgets.
+    For one budget this integral is a beta-binomial probability and equals the hypergeometric one in
+    `most_in_batch`; over all budgets it is hardly larger. The level is raised until it is at most
+    `1 - confidence_level`. The sum below is an upper one, so nothing is lost to the grid.
 
     Examples
     --------
@@ -154,13 +144,10 @@ def unread(n: int, budget: float) -> int:
 
 @dataclass(frozen=True)
 class Left:
-    """What a budget leaves unread, and the bound on it.
+    """What a budget leaves unread: labelled rows and confident errors, and the bound on them.
 
-    Attributes
-    ----------
-    unreviewed, missed : labelled rows and confident errors that are not reviewed
-    upper : bound of the rate among rows that are not reviewed, in the long run or in the batch
-    batch_unreviewed, batch_missed : rows of the batch, and the bound on the errors among them
+    `upper` is of the rate among rows that are not reviewed, in the long run or in the batch, whose
+    unread rows and bound on the errors among them are `batch_unreviewed` and `batch_missed`.
     """
 
     unreviewed: int
@@ -241,12 +228,9 @@ class Unread:
         batch: int | None = None,
         simultaneous: bool = False,
     ) -> Left:
-        """Return what a budget leaves, with its bound.
+        """Return what a budget leaves, with its bound: in the long run, or in a batch to come.
 
-        Parameters
-        ----------
-        batch : rows to come that the bound speaks of; None for the long run
-        simultaneous : whether the bounds of all budgets hold together
+        `simultaneous` bounds of all budgets hold together.
         """
         at = budget
         if simultaneous:

@@ -187,9 +187,10 @@ class ReviewBudget(_Stated):
         return f"{_doubted(self.doubt)}{self._statement()}{_copies(self.twins)}\n{rows}"
 
     def _statement(self) -> str:
+        where = "in the long run" if self.batch is None else f"in the next {self.batch:,} rows"
         target = (
             f"at most {rate(self.max_residual_rate)} of the predictions that are not reviewed "
-            f"are confident errors {self._where()}"
+            f"are confident errors {where}"
         )
         if self.all_eligible:
             share = percent(self.budget) if self.budget >= 0.01 else rate(self.budget)
@@ -204,9 +205,6 @@ class ReviewBudget(_Stated):
             f"{target}, {ASSUMED}. Of {int(last['unreviewed']):,} rows left unread "
             f"{int(last['missed']):,} were, so {self._bound(last)}."
         )
-
-    def _where(self) -> str:
-        return "in the long run" if self.batch is None else f"in the next {self.batch:,} rows"
 
     def _bound(self, last: pd.Series) -> str:
         if self.batch is None:

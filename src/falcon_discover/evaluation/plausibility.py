@@ -41,10 +41,8 @@ def alerts(
 ) -> tuple[str, ...]:
     """Return what is wrong with the scores of labelled rows, in sentences; mostly nothing.
 
-    Parameters
-    ----------
-    classes : the two labels; the score in `state` is the probability of the last
-    scored : which of them the score was the probability of when it was given
+    The score in `state` is the probability of the last of `classes`; `scored` says of which of them
+    it was when it was given.
 
     Examples
     --------
@@ -128,11 +126,8 @@ def second_opinions(
 def by_heart(area: float, reached: float, right: npt.NDArray[np.bool_]) -> bool:
     """Return whether scores are better than an honest model's can be expected to be.
 
-    Parameters
-    ----------
-    area : AUROC of the scores
-    reached : the best AUROC of models cross-fitted on the same rows
-    right : whether the scores are right, on the rows that all those models get wrong
+    `area` is their AUROC, `reached` the best of models cross-fitted on the same rows, and `right`
+    says where the scores are right, on the rows that all those models get wrong.
     """
     wrong = len(right) - int(right.sum())
     enough = 1.0 - upper_bound(wrong, len(right)) >= RIGHT_BY_MEMORY if len(right) else False

@@ -160,15 +160,10 @@ def evaluate(
     notice: str = "",
     risk: FloatArray | None = None,
 ) -> Evaluation:
-    """Return the evaluation of several rankers on labelled rows.
+    """Return the evaluation of several rankers on labelled rows; the first is the one in question.
 
-    Parameters
-    ----------
-    scores : returns the suspicion of the rows for a ranker's name and a threshold
-    rankers : names, the one under evaluation first
-    classes : the labels, in the order of their codes
-    assumption, alerts, notice : as in `Evaluation`
-    risk : of each row, where the ranker estimates it
+    `scores` returns the suspicion of the rows for a ranker's name and a threshold. `classes` are
+    in the order of their codes; `risk` is of each row, where the ranker estimates it.
     """
     must = "give shares of the rows, above 0 and up to 1"
     check_numbers("budgets", budgets, lambda share: 0 < share <= 1, must)
@@ -249,23 +244,17 @@ def _severity(
     ranked: _Ranked, ranker: str, tau: Any, budgets: Sequence[float]
 ) -> list[dict[str, Any]]:
     """Return what the ranking made for `tau` finds of the events the model was surer of."""
-    lines = []
-    for higher in metrics.SEVERE_TAUS:
-        if tau == BY_CLASS or higher > tau:
-            events = ranked.events & (ranked.confidence >= higher)
-            for line in captures(ranked.found(events), budgets):
-                lines.append(
-                    {
-                        "ranker": ranker,
-                        "ranked_for": tau,
-                        "events_at": higher,
-                        "budget": line.budget,
-                        "events": line.events,
-                        "captured": line.captured,
-                        "capture": line.capture,
-                    }
-                )
-    return lines
+    return [
+        {
+            "ranker": ranker,
+            "ranked_for": tau,
+            "events_at": higher,
+            **{name: getattr(line, name) for name in ("budget", "events", "captured", "capture")},
+        }
+        for higher in metrics.SEVERE_TAUS
+        if tau == BY_CLASS or higher > tau
+        for line in captures(ranked.found(ranked.events & (ranked.confidence >= higher)), budgets)
+    ]
 
 
 def _captures(ranked: _Ranked, budgets: Sequence[float]) -> Iterator[dict[str, float]]:

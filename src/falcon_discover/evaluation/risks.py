@@ -144,10 +144,7 @@ def slope_interval(
 ) -> tuple[float, float, float]:
     """Return the slope of the observed log-odds on those of the risk, with its interval.
 
-    Parameters
-    ----------
-    groups : rows of the same group count as one where the interval is concerned; by default each
-        row by itself
+    Rows of the same group count as one where the interval is concerned.
     """
     odds = clipped_logit(risk)
     centred = odds - odds.mean()

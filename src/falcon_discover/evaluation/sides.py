@@ -68,7 +68,13 @@ class Sides:
     ) -> Sides:
         """Return the sides of labelled rows and what a ranking by suspicion finds of each."""
         table = by_predicted_class(state, codes, classes, tau)
-        return cls(table, _captures(state, codes, score, table, tau, budgets))
+        events, ranking = _events(state, codes, tau), Ranking.of(score)
+        found = [
+            {"predicted": predicted, **line._asdict()}
+            for code, predicted in enumerate(table["predicted"])
+            for line in captures(ranking.found(events & (state.decision == code)), budgets)
+        ]
+        return cls(table, pd.DataFrame(found))
 
     def frame(self) -> pd.DataFrame:
         """Return the table."""
@@ -135,33 +141,11 @@ def by_predicted_class(
     return pd.DataFrame(lines)
 
 
-def _captures(
-    state: State,
-    codes: Codes,
-    score: FloatArray,
-    table: pd.DataFrame,
-    tau: Tau,
-    budgets: Sequence[float],
-) -> pd.DataFrame:
-    events, ranking = _events(state, codes, tau), Ranking.of(score)
-    return pd.DataFrame(
-        [
-            {"predicted": predicted, **line._asdict()}
-            for code, predicted in enumerate(table["predicted"])
-            for line in captures(ranking.found(events & (state.decision == code)), budgets)
-        ]
-    )
-
-
 def notice(table: pd.DataFrame) -> str:
     """Return what is to be known where all confident errors are of one side, or "".
 
     That is where there is a confident error, none is of the other side, and the class of that side
     is hardly ever predicted confidently. It is usual for a rare class, and no fault of the scores.
-
-    Parameters
-    ----------
-    table : as `by_predicted_class` returns it
 
     Examples
     --------

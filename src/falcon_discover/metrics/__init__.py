@@ -29,26 +29,9 @@ from falcon_discover.metrics.ranking import (
 )
 
 __all__ = [
-    "SEVERE_TAUS",
-    "aurc",
-    "brier",
-    "capture_at",
-    "captured_surprise",
-    "confidence",
-    "cumulative_calibration_error",
-    "decided",
-    "ece",
-    "eligible_auroc",
-    "eligible_average_precision",
-    "errors_among_surest",
-    "false_confidence",
-    "fc_auroc",
-    "fc_count_at",
-    "gated",
-    "gated_confidence",
-    "label_auroc",
-    "nll",
-    "review_order",
-    "review_size",
-    "surprise",
-]
+    "SEVERE_TAUS", "aurc", "brier", "capture_at", "captured_surprise", "confidence",
+    "cumulative_calibration_error", "decided", "ece", "eligible_auroc",
+    "eligible_average_precision", "errors_among_surest", "false_confidence", "fc_auroc",
+    "fc_count_at", "gated", "gated_confidence", "label_auroc", "nll", "review_order",
+    "review_size", "surprise",
+]  # fmt: skip

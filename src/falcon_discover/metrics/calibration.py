@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import log_loss
 
-from falcon_discover.metrics.checked import labels_with_probabilities
-from falcon_discover.metrics.decisions import confidence, decided
+from falcon_discover.metrics.decisions import confidence, decided, labels_with_probabilities
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
 

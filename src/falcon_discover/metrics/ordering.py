@@ -43,10 +43,8 @@ def tie_keys(hashes: UInt64Array, seed: int) -> UInt64Array:
 class Ranking:
     """Rows in review order, and which of them it does not tell apart.
 
-    Attributes
-    ----------
-    order : row positions, most suspicious first; rows of one block keep their original order
-    starts : where in the order each block of indistinct rows begins
+    `order` has row positions, most suspicious first, and rows of one block in their original order;
+    `starts` says where in it each block of indistinct rows begins.
     """
 
     order: IntArray
@@ -105,8 +103,10 @@ class Found:
         last = int(self.starts[cut + 1]) if cut + 1 < len(self.starts) else len(self.ranked)
         if last == size:
             return whole(self.ranked[:size].sum().item())
+        # The cut lies in a block, whose rows take its places in any order.
         before, inside = self.ranked[:first].sum().item(), self.ranked[first:last].sum().item()
-        return expected_at_cut(before, inside, first, last - first, size)
+        block = last - first
+        return whole((before * block + (size - first) * inside) / block)
 
     def share(self, size: int) -> float:
         """Return that sum as a share of the whole."""
@@ -116,17 +116,6 @@ class Found:
 def _differs(ranked: npt.NDArray[Any]) -> BoolArray:
     """Return whether each value differs from the one before it; not by `diff`: infinite ones."""
     return np.append(True, ranked[1:] != ranked[:-1])[: len(ranked)]
-
-
-def expected_at_cut(before: float, inside: float, rows: int, block: int, size: int) -> float:
-    """Return what the first `size` rows are expected to hold where the cut lies in a block.
-
-    Parameters
-    ----------
-    before, rows : what the rows before the block hold, and how many they are
-    inside, block : what the block holds, and how many rows it has
-    """
-    return whole((before * block + (size - rows) * inside) / block)
 
 
 def whole(value: float) -> float:

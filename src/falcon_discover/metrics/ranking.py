@@ -11,8 +11,13 @@ import numpy.typing as npt
 from scipy.stats import rankdata
 
 from falcon_discover.exceptions import InputError, check_number
-from falcon_discover.metrics.checked import events_with_scores, scores_of
-from falcon_discover.metrics.decisions import confidence, false_confidence, surprise
+from falcon_discover.metrics.decisions import (
+    confidence,
+    events_with_scores,
+    false_confidence,
+    scores_of,
+    surprise,
+)
 from falcon_discover.metrics.intervals import share_interval
 from falcon_discover.metrics.ordering import Found, Ranking
 from falcon_discover.runtime.types import IntArray, UInt64Array

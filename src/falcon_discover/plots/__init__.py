@@ -6,8 +6,7 @@ import pandas as pd
 
 from falcon_discover.plots import charts
 from falcon_discover.plots.charts import conflict_chart
-from falcon_discover.plots.matplotlib import draw
-from falcon_discover.plots.weights import weight_profile
+from falcon_discover.plots.matplotlib import draw, weight_profile
 from falcon_discover.regions.conflict import Conflict
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.records import records
@@ -16,10 +15,7 @@ __all__ = ["conflict_map", "draw", "weight_profile"]
 
 
 def conflict_map(
-    conflict: Conflict,
-    evidence: str = "support",
-    instability: str = "mean_drift",
-    axes: Any = None,
+    conflict: Conflict, evidence: str = "support", instability: str = "mean_drift", axes: Any = None
 ) -> Any:
     """Draw the excess of confident errors over a pair of signals, and return the axes."""
     slices = conflict.frame().to_dict("records")

@@ -8,7 +8,7 @@ import pandas as pd
 
 from falcon_discover.audit.curves import Curves
 from falcon_discover.audit.finding import Finding
-from falcon_discover.evaluation.curves.recalibration import CAUTIOUS
+from falcon_discover.evaluation.recalibration import CAUTIOUS
 from falcon_discover.metrics.decisions import least
 from falcon_discover.plots import charts, conflict_map
 from falcon_discover.plots.matplotlib import draw

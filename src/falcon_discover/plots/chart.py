@@ -50,10 +50,7 @@ class Text:
 class Axis:
     """An axis from one value to another, or with a name for each unit from 0 on.
 
-    Attributes
-    ----------
-    words : what a value is called
-    at : the values to name; by default some round ones
+    `words` says what a value is called, `at` which values to name; by default some round ones.
     """
 
     label: str

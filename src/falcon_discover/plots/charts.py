@@ -1,4 +1,4 @@
-"""The charts of a report, each described from the lines of the frames in `evaluation/curves`."""
+"""The charts of a report, each described from the lines of the frames of `evaluation/curves.py`."""
 
 from __future__ import annotations
 
@@ -31,10 +31,7 @@ METHOD_STYLES = ("fill2", "fill1", "fill0 hatched")
 def capture_chart(capture: Records, band: Records, budget: float | None = None) -> Chart:
     """Return what each ranker finds by budget, over the band of random review.
 
-    Parameters
-    ----------
-    capture : its first ranker is the one in question, shown with its interval
-    budget : one to mark
+    The first ranker is the one in question, shown with its interval; `budget` is one to mark.
     """
     layers = [*_budget_rule(budget, 1.0), _band(band, "muted", "random review, 95 %")]
     names = list(dict.fromkeys(c["ranker"] for c in capture))
@@ -135,9 +132,7 @@ def told(regions: Records) -> Records:
 def region_chart(regions: Records, among: Records) -> Chart:
     """Return the rate of confident errors in regions; the rule is that of all predictions.
 
-    Parameters
-    ----------
-    among : all regions that are drawn on the same scale
+    All regions in `among` are drawn on the same scale.
     """
     scale = max([r["high"] for r in among if not undefined(r["high"])] + [0.01])
     usual = [r["rate"] for r in among if r["kind"] == "all" and not undefined(r["rate"])]
@@ -160,14 +155,10 @@ def region_chart(regions: Records, among: Records) -> Chart:
 
 
 def conflict_chart(slices: Records, best: dict[str, Any] | None, pair: tuple[str, str]) -> Chart:
-    """Return the excess of confident errors over evidence and instability.
+    """Return the excess of confident errors over a pair of signals, of evidence and instability.
 
     A cell is the slice with evidence at most, and instability at least, the values at its sides;
     bold where it holds more errors than rows of the same confidence, framed if it is the best.
-
-    Parameters
-    ----------
-    pair : the signals of evidence and of instability
     """
     pairs = dict.fromkeys((s["evidence"], s["instability"]) for s in slices)
     if not pairs:
@@ -218,12 +209,7 @@ def contribution_chart(families: Records) -> Chart:
 
 
 def calibration_chart(methods: Records, tau: float) -> Chart:
-    """Return each measure after recalibration as a share of what it was: below 1 is better.
-
-    Parameters
-    ----------
-    methods : what it was before first
-    """
+    """Return each measure as a share of what it was by the first method: below 1 is better."""
     before, width = methods[0], 0.8 / len(methods)
     layers: Layers = []
     for i, (method, style) in enumerate(zip(methods, METHOD_STYLES, strict=True)):

@@ -1,4 +1,4 @@
-"""Charts drawn with matplotlib, which is only needed here."""
+"""Charts drawn with matplotlib, which is only needed here; and the profile of weights."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
+import numpy as np
+
 from falcon_discover.plots.chart import Area, Axis, Chart, Line, Text
 from falcon_discover.plots.style import FILLS, STROKES
 from falcon_discover.runtime.optional import require
+from falcon_discover.runtime.types import BoolArray, FloatArray
 
 MARKERS = {"circle": "o", "square": "s", "up": "^", "down": "v", "diamond": "D", "cross": "x"}
 # How far from their point words stand, in points, and how they are aligned with it.
@@ -26,9 +29,7 @@ SHORT = 12
 def canvas(width: float = 5.2, height: float = 3.6, layout: Any = None) -> tuple[Any, Any]:
     """Return an empty figure, not shown by itself, and its axes.
 
-    Parameters
-    ----------
-    layout : "constrained" makes room for long labels
+    The layout "constrained" makes room for long labels.
     """
     # Once pyplot is loaded, notebooks show figures.
     require("matplotlib.pyplot", extra="plots", what="a figure")
@@ -106,3 +107,18 @@ def _set_axis(axes: Any, which: str, axis: Axis) -> None:
 def _plain(words: str) -> str:
     # A dollar sign would begin a formula.
     return words.replace("$", r"\$")
+
+
+def weight_profile(weights: FloatArray, events: BoolArray, axes: Any = None) -> Any:
+    """Draw the paper's weighting profile, confident errors apart, and return the axes."""
+    if axes is None:
+        _, axes = canvas()
+    bins = np.linspace(weights.min(), weights.max(), 40)
+    for rows, style, name in (
+        (~events, "fill1", "other rows"),
+        (events, "fill0", "confident errors"),
+    ):
+        axes.hist(weights[rows], bins, color=FILLS[style].colour, label=name, log=True)
+    axes.set(xlabel="calibration weight", ylabel="calibration rows")
+    axes.legend(fontsize=7, frameon=False)
+    return axes

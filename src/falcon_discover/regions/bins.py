@@ -86,14 +86,11 @@ class Column:
 
 def columns(frame: pd.DataFrame, kinds: dict[str, Kind]) -> list[Column]:
     """Return the columns that tell rows apart, in cells."""
-    made = (_column(frame[name], kinds[name]) for name in frame.columns)
+    made = (
+        _categories(values) if kinds[name] == "categorical" else _numbers(values, kinds[name])
+        for name, values in frame.items()
+    )
     return [column for column in made if column is not None]
-
-
-def _column(values: pd.Series, kind: Kind) -> Column | None:
-    if kind == "categorical":
-        return _categories(values)
-    return _numbers(values, kind)
 
 
 def _numbers(values: pd.Series, kind: Kind) -> Column | None:

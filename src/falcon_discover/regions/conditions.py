@@ -67,8 +67,7 @@ class Range:
             return f"{name} is {low}" if low == high else f"{low} <= {name} <= {high}"
         return f"{name} <= {high}" if low is None else f"{name} >= {low}"
 
-    def __str__(self) -> str:
-        return self.words()
+    __str__ = words
 
 
 @dataclass(frozen=True)
@@ -105,8 +104,7 @@ class OneOf:
             return f"{name} is {'not ' if self.negated else ''}{told[0]}"
         return f"{name} {'not ' if self.negated else ''}in {{{', '.join(told)}}}"
 
-    def __str__(self) -> str:
-        return self.words()
+    __str__ = words
 
 
 @dataclass(frozen=True)
@@ -127,8 +125,7 @@ class IsMissing:
         """Return the condition as people write it, with names of at most `width` characters."""
         return f"{shortened(self.column, width)} is missing"
 
-    def __str__(self) -> str:
-        return self.words()
+    __str__ = words
 
 
 Condition = Range | OneOf | IsMissing

@@ -1,4 +1,7 @@
-"""Whether a region holds more confident errors than rows of the same confidence do elsewhere."""
+"""Whether a region holds more confident errors than rows of the same confidence do elsewhere.
+
+Which rows find regions and which confirm them depends on the rows' values, not on their order.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 from scipy.stats import hypergeom
 
-from falcon_discover.data.twins import one_of_each
-from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
+from falcon_discover.data.twins import one_of_each, twin_sets
+from falcon_discover.metrics import ordering
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray, UInt64Array
 
 Against = Literal["confidence", "all"]
 
@@ -72,12 +77,7 @@ def cautious_p_value(
     twins: IntArray,
     against: Against = "confidence",
 ) -> float:
-    """Return the larger of two p-values of an excess: on all rows, and on one of each set of twins.
-
-    Parameters
-    ----------
-    twins : the number of each row's set, as `twin_sets` gives it
-    """
+    """Return the larger p-value of an excess: on all rows, or on one of each set of twins."""
     stratify = STRATIFIERS[against]
     p = excess_p_value(events, inside, stratify(confidence))
     once = one_of_each(twins, confidence)
@@ -99,3 +99,45 @@ def holm(p_values: FloatArray) -> FloatArray:
     adjusted = np.empty(len(order))
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(stepped))
     return adjusted
+
+
+def twins_of(frame: pd.DataFrame, events: BoolArray, eligible: BoolArray) -> IntArray:
+    """Return the number of each row's set of twins.
+
+    Of confident rows with the same values those with the same label are all errors, or none is.
+    """
+    return twin_sets(_hashes(frame), _kind(events, eligible))
+
+
+def halves(frame: pd.DataFrame, events: BoolArray, eligible: BoolArray, seed: int) -> BoolArray:
+    """Return two rows of marks, each of one random half; what is found on one the other confirms.
+
+    Each half has half of the events and of the eligible rows. Rows of the same values and kind
+    are in one half, and the order of rows and columns does not matter.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"x": [1.0, 2.0, 1.0, 3.0, 4.0]})
+    >>> events = np.zeros(5, dtype=bool)
+    >>> first, second = halves(frame, events, ~events, seed=0)
+    >>> bool(first[0] == first[2]), frame[first].nunique().item(), bool((first ^ second).all())
+    (True, 2, True)
+    """
+    keys = ordering.scramble(_hashes(frame) + np.uint64(seed * ordering.STEP % 2**64))
+    kind = _kind(events, eligible)
+    first = np.zeros(len(frame), dtype=bool)
+    for value in np.unique(kind):
+        own = kind == value
+        different = np.unique(keys[own])
+        first[own] = keys[own] < different[len(different) // 2]
+    return np.array([first, ~first])
+
+
+def _kind(events: BoolArray, eligible: BoolArray) -> IntArray:
+    return np.asarray(events & eligible, dtype=np.intp) + eligible
+
+
+def _hashes(frame: pd.DataFrame) -> UInt64Array:
+    by_name = sorted(range(frame.shape[1]), key=lambda i: str(frame.columns[i]))
+    hashes = pd.util.hash_pandas_object(frame.iloc[:, by_name], index=False)
+    return np.asarray(hashes, dtype=np.uint64)

@@ -16,11 +16,16 @@ from scipy.stats import norm
 
 from falcon_discover.metrics import capture_at, fc_auroc
 from falcon_discover.metrics.intervals import wilson
-from falcon_discover.regions.chosen import beyond_confidence, expected_events
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.catalogue import CONFLICT
 
+# Tables with events dealt out at random; one in a thousand is the least p-value there is.
+DEALT = 999
+# Rows are compared within strata of confidence: at most so many, of so many rows on average.
+STRATA = 100
+LEAST_STRATA = 10
+ROWS_A_STRATUM = 50
 EVIDENCE = tuple(name for name, (_, axis) in CONFLICT.items() if axis.kind == "evidence")
 INSTABILITY = tuple(name for name, (_, axis) in CONFLICT.items() if axis.kind == "instability")
 # Cuts of the grid: weakest evidence and strongest instability, as quantiles of eligible rows.
@@ -144,10 +149,8 @@ def conflict_grid(
 ) -> list[Slice]:
     """Return every slice of the grid both of whose conditions leave rows out.
 
-    Parameters
-    ----------
-    distinct : positions of one row of each set of twins, where rows have copies: the more
-        cautious of the tests with all rows and with these counts
+    Where rows have copies, `distinct` are the positions of one row of each set of twins: the more
+    cautious of the tests with all rows and with these counts.
     """
     eligible = np.flatnonzero(np.asarray(confidence) >= tau)
     hits, sure = events[eligible], np.asarray(confidence)[eligible]
@@ -240,9 +243,7 @@ def _merits(
 def _judged_apart(merits: FloatArray) -> Iterator[float]:
     """Yield what the ranker that was best in the other parts finds in each part.
 
-    Parameters
-    ----------
-    merits : rankers x (found, AUROC) x parts
+    `merits` are rankers x (found, AUROC) x parts.
     """
     for part in range(merits.shape[2]):
         elsewhere = np.delete(merits, part, axis=2).sum(axis=2)
@@ -282,3 +283,84 @@ def gap_interval(found: int, rows: int, total: int, base: int) -> tuple[float, f
     high = inside - outside + math.hypot(u1 - inside, outside - l2)
     share = rest / base
     return share * (inside - outside), share * low, share * high
+
+
+def doubt_strata(confidence: FloatArray) -> IntArray:
+    """Return the stratum of each row by confidence; each holds about the same sum of doubt.
+
+    Strata of as many rows each would be wide where most events are, and evidence grows weaker
+    with doubt within them.
+
+    Examples
+    --------
+    >>> doubt_strata(np.array([0.9, 0.9, 0.95, 0.99, 0.999])).tolist()
+    [0, 0, 7, 9, 9]
+    """
+    if not len(confidence):
+        return np.empty(0, dtype=np.intp)
+    count = min(STRATA, max(LEAST_STRATA, len(confidence) // ROWS_A_STRATUM))
+    ordered = np.sort(confidence)
+    doubt = np.append(0.0, np.cumsum(1.0 - ordered))
+    before = doubt[np.searchsorted(ordered, confidence, side="left")]
+    return np.minimum(before * count / max(doubt[-1], 1e-12), count - 1).astype(np.intp)
+
+
+def expected_events(inside: BoolArray, events: BoolArray, confidence: FloatArray) -> FloatArray:
+    """Return the events that slices would hold by the rates of their rows' strata."""
+    stratum = doubt_strata(confidence)
+    return np.asarray(_shares(inside, stratum) @ np.bincount(stratum, events, minlength=STRATA))
+
+
+def beyond_confidence(
+    inside: BoolArray, events: BoolArray, confidence: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return by how much slices exceed rows of the same confidence at least, and p-values.
+
+    Both hold for all slices together: the null is the largest standardised excess of any slice
+    where events are dealt out at random among the rows of each stratum. `inside` is slices x rows.
+    """
+    stratum = doubt_strata(confidence)
+    rows = np.bincount(stratum, minlength=STRATA)
+    hits = np.bincount(stratum, events, minlength=STRATA)
+    share = _shares(inside, stratum)
+    expected = share @ hits
+    variance = (share * (1 - share)) @ (hits * (rows - hits) / np.maximum(rows - 1, 1))
+    # A slice that expects next to nothing would exceed it a hundredfold with one event.
+    spread = np.sqrt(np.maximum(variance, 1.0))
+    found, size = (inside & events).sum(axis=1), np.maximum(inside.sum(axis=1), 1)
+    excess = (found - expected) / spread
+    worst = ((_dealt(inside, events, stratum) - expected) / spread).max(axis=1)
+    p_value = (1 + (worst[:, None] >= excess - 1e-9).sum(axis=0)) / (1 + DEALT)
+    critical = float(np.sort(worst)[math.ceil(PAPER.interval_level * (1 + DEALT)) - 1])
+    # With a handful of events the worst takes few values, and its quantile says too little.
+    critical = max(critical, float(norm.ppf(PAPER.interval_level)))
+    rate = expected / size
+    # As many rows as would give a binomial share the slice's spread: then the bound is above 0
+    # where the excess is above its critical value, and only there.
+    as_if = np.maximum(size * expected * (1 - rate) / spread**2, 1e-12)
+    low = [wilson(share, n, critical)[0] for share, n in zip(found / size, as_if, strict=True)]
+    return low - rate, p_value
+
+
+def _shares(inside: BoolArray, stratum: IntArray) -> FloatArray:
+    """Return the share of each stratum's rows that each slice holds."""
+    rows = np.maximum(np.bincount(stratum, minlength=STRATA), 1)
+    return np.array([np.bincount(stratum, held, minlength=STRATA) for held in inside]) / rows
+
+
+def _dealt(inside: BoolArray, events: BoolArray, stratum: IntArray) -> FloatArray:
+    """Return the events in each slice where they are dealt out at random within strata."""
+    rng = np.random.default_rng(0)
+    # Rows that are in the same slices are alike, so only their numbers are drawn. A sum of one
+    # random number per slice tells them apart, faster than the slices themselves.
+    marks = np.zeros(inside.shape[1], dtype=np.int64)
+    for held, mark in zip(inside, rng.integers(2**56, size=len(inside)), strict=True):
+        marks[held] += mark
+    _, first, kind = np.unique(marks, return_index=True, return_inverse=True)
+    patterns = inside[:, first].T.astype(np.float64)
+    counts = np.zeros((DEALT, len(inside)))
+    for h, hits in zip(*np.unique(stratum[events], return_counts=True), strict=True):
+        rows = np.bincount(kind[stratum == h])
+        drawn = rng.multivariate_hypergeometric(rows, int(hits), size=DEALT, method="count")
+        counts += drawn.astype(np.float64) @ patterns[: len(rows)]
+    return counts

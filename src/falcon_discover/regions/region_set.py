@@ -12,11 +12,17 @@ import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover.metrics.decisions import Tau
-from falcon_discover.regions.claims import Claim, excess_claim, frequency_claim
 from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.conditions import short_names
 from falcon_discover.regions.confirm import Against
-from falcon_discover.regions.retest import Outcome, Retest, retested
+from falcon_discover.regions.retest import (
+    Claim,
+    Outcome,
+    Retest,
+    excess_claim,
+    frequency_claim,
+    retested,
+)
 from falcon_discover.regions.rules import Figures, Rule, figures
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray, IntArray

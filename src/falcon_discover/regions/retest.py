@@ -1,4 +1,4 @@
-"""Whether confirmed regions hold on other labelled rows.
+"""What may be said of a region, and whether confirmed ones hold on other labelled rows.
 
 A confirmed rule is fixed, so all of these rows may test it. It held if they show an excess again,
 at one error level for all regions. It did not hold if the excess is clearly smaller than at the
@@ -16,19 +16,28 @@ import pandas as pd
 from scipy.stats import binom
 
 from falcon_discover.data.twins import one_of_each
-from falcon_discover.regions.claims import FREQUENT_LIFT
 from falcon_discover.regions.confirm import (
     STRATIFIERS,
     Against,
     cautious_p_value,
     expected_events,
     holm,
+    twins_of,
 )
-from falcon_discover.regions.halves import twins_of
 from falcon_discover.regions.rules import Figures, Rule
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
 
+Claim = Literal[
+    "more than predicted",
+    "frequent, as predicted",
+    "frequent",
+    "no more than predicted",
+    "not frequent",
+    "not confirmed",
+]
+# From this many times the usual rate on confident errors are called frequent.
+FREQUENT_LIFT = 1.5
 Outcome = Literal["held", "did not hold", "cannot tell"]
 LEVEL = 1 - PAPER.interval_level
 
@@ -129,3 +138,30 @@ def _count(
 ) -> _Count:
     expected = expected_events(events, STRATIFIERS[against](confidence))
     return _Count(int((events & inside).sum()), float(expected[inside].sum()), int(inside.sum()))
+
+
+def excess_claim(figures: Figures) -> Claim:
+    """Return what may be said of a region found for errors that confidence does not predict."""
+    # As both are shown, or a line could say "12 wrong; 12.0 expected".
+    more = figures.events > round(figures.expected, 1)
+    return "more than predicted" if more else "no more than predicted"
+
+
+def frequency_claim(figures: Figures) -> Claim:
+    """Return what may be said of a region found for frequent errors.
+
+    They are as many as predicted if the interval of their rate includes the predicted rate.
+
+    Examples
+    --------
+    >>> usual = Figures(300, 200, 45, 0.225, 0.169, 0.289, 2.5, 36.2)
+    >>> frequency_claim(usual)
+    'frequent, as predicted'
+    >>> frequency_claim(Figures(300, 191, 98, 0.513, 0.440, 0.586, 5.0, 19.2))
+    'frequent'
+    """
+    # An undefined lift, where no prediction is wrong, is not frequent either.
+    if not figures.lift >= FREQUENT_LIFT:
+        return "not frequent"
+    low, high = figures.low * figures.eligible, figures.high * figures.eligible
+    return "frequent, as predicted" if low <= figures.expected <= high else "frequent"

@@ -25,10 +25,11 @@ from falcon_discover.regions.confirm import (
     Against,
     cautious_p_value,
     expected_events,
+    halves,
     holm,
     strata,
+    twins_of,
 )
-from falcon_discover.regions.halves import halves, twins_of
 from falcon_discover.regions.scan import MIN_EVENTS, Scan, rounded
 from falcon_discover.runtime import progress
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
@@ -172,12 +173,7 @@ def find_together(
     confirmation: BoolArray | None = None,
     seed: int = 0,
 ) -> dict[Against, list[Rule]]:
-    """Return the rules of several searches, which share the error level.
-
-    Parameters
-    ----------
-    searches : what to compare with, and how many rules to test at most
-    """
+    """Return the rules of several searches, each up to its number, which share the error level."""
     eligible = np.asarray(confidence >= tau)
     events = events & eligible
     if confirmation is None:

@@ -83,14 +83,7 @@ def sums(codes: IntArray, values: FloatArray, cells: int) -> FloatArray:
 
 
 class Scan:
-    """A search among fixed rows.
-
-    Parameters
-    ----------
-    columns : the rows' columns in cells
-    events : which rows are confident errors
-    expected : how many events each row is expected to be
-    """
+    """A search among fixed rows; `expected` says how many events each row is expected to be."""
 
     def __init__(self, columns: list[Column], events: BoolArray, expected: FloatArray) -> None:
         self.columns = columns
@@ -151,10 +144,7 @@ class Scan:
         a, b = np.unravel_index(int(score.argmax()), score.shape)
         if score[a, b] <= 0:
             return None
-        masks = {
-            i: one.masks[a][self.columns[i].coarse],
-            j: two.masks[b][self.columns[j].coarse],
-        }
+        masks = {i: one.masks[a][self.columns[i].coarse], j: two.masks[b][self.columns[j].coarse]}
         return Found(float(score[a, b]), masks)
 
     def _best_choice(self, k: int, inside: BoolArray) -> tuple[float, CellMask | None]:
@@ -268,10 +258,7 @@ class Family:
 
 
 def rounded(
-    conditions: tuple[Condition, ...],
-    frame: pd.DataFrame,
-    events: BoolArray,
-    expected: FloatArray,
+    conditions: tuple[Condition, ...], frame: pd.DataFrame, events: BoolArray, expected: FloatArray
 ) -> tuple[Condition, ...]:
     """Return a rule with rounder bounds, as round as its score hardly changes."""
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from falcon_discover.data.table import Kind
-from falcon_discover.regions.claims import FREQUENT_LIFT
-from falcon_discover.regions.halves import halves
+from falcon_discover.regions.confirm import Against, halves
+from falcon_discover.regions.retest import FREQUENT_LIFT
 from falcon_discover.regions.rules import MAX_RULES, Rule, find_together, told_already
 from falcon_discover.runtime.types import BoolArray, FloatArray
 
@@ -29,26 +29,17 @@ def find_regions(
 ) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
     """Return the regions with more confident errors than expected, and those expected.
 
-    First those with more confident errors than rows of the same confidence hold, then those
-    with more than all eligible rows hold, unless most of their confident errors lie in confirmed
-    ones of the first kind: those would be told twice.
-
-    Parameters
-    ----------
-    frame : the rows of the fit, then the validation rows, which only confirm
-    n_fit : how many rows are of the fit
+    First those with more confident errors than rows of the same confidence hold, then those with
+    more than all eligible rows hold, unless most of their confident errors lie in confirmed ones of
+    the first kind: those would be told twice. `frame` holds the `n_fit` rows of the fit, then the
+    validation rows, which only confirm.
     """
     kept = np.ones((2, len(events)), dtype=bool)
     fit = slice(n_fit)
     kept[:, fit] = halves(frame[fit], events[fit], np.asarray(confidence >= tau)[fit], seed)
+    searches: dict[Against, int] = {"confidence": MAX_RULES, "all": MAX_EXPECTED}
     rules = find_together(
-        frame,
-        dict(kinds),
-        confidence,
-        events,
-        {"confidence": MAX_RULES, "all": MAX_EXPECTED},
-        tau=tau,
-        confirmation=kept,
+        frame, dict(kinds), confidence, events, searches, tau=tau, confirmation=kept
     )
     told = np.zeros(len(events), dtype=bool)
     for rule in rules["confidence"]:

@@ -79,11 +79,8 @@ class About:
 class Report:
     """Everything there is to write.
 
-    Attributes
-    ----------
-    summary : all figures, as plain dicts; documented in `docs/report-schema.md`
-    rows : the first rows of the review list, as the page shows them
-    review : the review list
+    `summary` has all figures as plain dicts (`docs/report-schema.md`), `rows` the first rows of the
+    `review` list as the page shows them.
     """
 
     summary: dict[str, Any]
@@ -95,12 +92,7 @@ class Report:
 
     @classmethod
     def of(cls, found: Finding, about: About, *, started: float | None = None) -> Report:
-        """Measure everything a report shows.
-
-        Parameters
-        ----------
-        started : when the work on it began, by `time.perf_counter`
-        """
+        """Measure everything a report shows; the work began at `started` (`time.perf_counter`)."""
         started = time.perf_counter() if started is None else started
         progress.expect(3)
         progress.step("report: figures")
@@ -134,7 +126,13 @@ class Report:
             "how": about.how,
             "settings": {"tau": found.tau, "budget": about.budget, **about.settings},
             "eligible": _eligible(found),
-            "review": _review(review, rows, about.budget, len(found.state)),
+            "review": {
+                "budget": about.budget,
+                "audited": len(found.state),
+                "listed": review_size(len(found.state), about.budget),
+                "shown": len(rows["rows"]),
+                "first": records(review.head(FIRST_ROWS).map(plain_label)),
+            },
             "evaluation": None if evaluation is None else evaluation.to_dict(),
             "missed": None if missed is None else missed.to_dict(),
             "guarantee": None if guarantee is None else guarantee.to_dict(),
@@ -249,15 +247,3 @@ def _verdict(found: Finding) -> str:
         f"Of {n:,} predictions the model is at least {level(found.tau)} sure of {sure:,}. "
         "Their labels are not known: they are ranked here, not judged."
     )
-
-
-def _review(
-    review: pd.DataFrame, rows: dict[str, Any], budget: float, audited: int
-) -> dict[str, Any]:
-    return {
-        "budget": budget,
-        "audited": audited,
-        "listed": review_size(audited, budget),
-        "shown": len(rows["rows"]),
-        "first": records(review.head(FIRST_ROWS).map(plain_label)),
-    }

@@ -14,9 +14,8 @@ from falcon_discover.metrics.intervals import share_interval
 from falcon_discover.report.rows import LIST_COLUMNS
 from falcon_discover.runtime.format import identifier
 from falcon_discover.runtime.records import records
-from falcon_discover.runtime.suggestions import listed
 from falcon_discover.runtime.types import FloatArray
-from falcon_discover.runtime.words import percent, rate
+from falcon_discover.runtime.words import listed, percent, rate
 from falcon_discover.settings import PAPER
 
 MARKS = ("right", "wrong", "unsure")

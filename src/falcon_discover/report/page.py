@@ -48,15 +48,10 @@ class Bar:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the report.
+    """A part of the report; `short` is its title as a link.
 
-    Attributes
-    ----------
-    short : the title as a link
-    lead : paragraphs
-    bars : regions with their bars
-    figures, grids : charts, and tables without one
-    points : a list of remarks
+    It has paragraphs (`lead`), regions with their `bars`, charts (`figures`), tables without one
+    (`grids`) and a list of remarks (`points`).
     """
 
     key: str

@@ -46,13 +46,7 @@ def row_numbers(found: Finding) -> pd.Index:
 
 
 def listed(found: Finding, review: pd.DataFrame, identity: pd.Series | None = None) -> pd.DataFrame:
-    """Return a review list for readers of the rows' file: row numbers, known labels, identity.
-
-    Parameters
-    ----------
-    review : as `found.review` returns it
-    identity : what else identifies the rows of the finding
-    """
+    """Return a review list for readers of the rows' file: row numbers, known labels, identity."""
     top = review["row"].to_numpy()
     table = review.assign(row=row_numbers(found)[top]).reset_index(drop=True)
     if found.codes is not None:
@@ -65,20 +59,14 @@ def listed(found: Finding, review: pd.DataFrame, identity: pd.Series | None = No
 def page_rows(
     found: Finding, review: pd.DataFrame, identity: pd.Series | None = None
 ) -> dict[str, Any]:
-    """Return the first rows of the review list with all the page shows of each.
+    """Return the first rows of `found.review()` with all the page shows of each.
 
-    Parameters
-    ----------
-    review : as `found.review` returns it
-
-    Returns
-    -------
-    dict with `names` of the fields of a row, `rows` as lists in that order, and what the
-    fields mean: `signals`, `columns`, `regions` in short and in full, `classes`
+    There are `names` of the fields of a row, `rows` as lists in that order, and what the fields
+    mean: `signals`, `columns`, `regions` in short and in full, `classes`.
     """
     top = review["row"].to_numpy()[:MAX_ROWS]
     review = review.head(len(top))
-    state = found.state.take(top)
+    state, risk = found.state.take(top), found.risk()
     regions = list(dict.fromkeys(number for number in review["region_id"] if number))
     short, full = found.regions.names(), found.regions.words(np.array(regions, dtype=np.intp))
     signals = [signal for signal in SHOWN if state.column(signal.name) is not None]
@@ -89,7 +77,7 @@ def page_rows(
         "actual": [] if found.codes is None else found.codes[top].astype(int).tolist(),
         "confidence": _rounded(state.confidence),
         "suspicion": _rounded(review["suspicion"].to_numpy(dtype=np.float64)),
-        "risk": _risk(found, top),
+        "risk": [] if risk is None else _rounded(risk[top]),
         "region": [regions.index(n) if n else -1 for n in review["region_id"]],
         "reason": [text(reason, 400) for reason in review["reason"]],
         "neighbours": _neighbours(state),
@@ -116,11 +104,6 @@ def _within_budget(rows: list[list[Any]]) -> list[list[Any]]:
     """Return as many of the first rows as the page has room for."""
     sizes = np.cumsum([len(json.dumps(row)) for row in rows])
     return rows[: int(np.searchsorted(sizes, MAX_BYTES, side="right"))]
-
-
-def _risk(found: Finding, top: IntArray) -> list[float | None]:
-    risk = found.risk()
-    return [] if risk is None else _rounded(risk[top])
 
 
 def _neighbours(state: State) -> list[list[int]]:

@@ -38,12 +38,7 @@ SHAPES = {
 
 
 def svg(chart: Chart, key: str, words: str) -> Markup:
-    """Return a chart with its title and its text alternative.
-
-    Parameters
-    ----------
-    key : unique on the page
-    """
+    """Return a chart with its title and its text alternative; `key` is unique on the page."""
     names = [_lines(name, MAX_NAME) for _, name in chart.y.ticks]
     columns = [_lines(name, MAX_COLUMN) for _, name in chart.x.ticks]
     rows = [LINE_HEIGHT * len(lines) + 6 for lines in names] if chart.is_list else []

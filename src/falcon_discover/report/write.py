@@ -1,19 +1,132 @@
-"""A report as files."""
+"""A report as files: an offline HTML page, Markdown, and JSON with the review list.
+
+Page and Markdown are made by templates that are files.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
+import re
 from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from falcon_discover import rankers
 from falcon_discover.audit.finding import Finding
 from falcon_discover.data.files import write_results
 from falcon_discover.exceptions import InputError
 from falcon_discover.report.build import About, Report
-from falcon_discover.report.render import html, markdown
+from falcon_discover.report.sections import score_words, sections, tiles
 from falcon_discover.runtime.atomic import write_text
+from falcon_discover.runtime.format import text
 from falcon_discover.runtime.records import json_text
+
+# Characters that Markdown or a browser showing it would take for markup.
+_MARKDOWN = re.compile(r"([\\`*\[\]<|~])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+
+
+def html(report: Report) -> str:
+    """Return the page: one file with everything in it, which asks nothing of any network."""
+    style, script = _asset("style.css"), _asset("script.js")
+    return _rendered(
+        report,
+        "report.html.j2",
+        autoescape=True,
+        rows=embedded({"key": report.key, **report.rows}),
+        style=Markup(style),
+        script=Markup(script),
+        # Only this very script may run, even if a value found its way into the page as markup.
+        script_hash=_hash(script),
+    )
+
+
+def markdown(report: Report) -> str:
+    """Return the same sections as Markdown."""
+    return _rendered(report, "report.md.j2", autoescape=False)
+
+
+def _rendered(report: Report, template: str, *, autoescape: bool, **more: str) -> str:
+    return (
+        _environment(autoescape=autoescape)
+        .get_template(template)
+        .render(
+            summary=report.summary,
+            name=text(report.summary["data"]["name"]),
+            tiles=tiles(report.summary),
+            score=text(score_words(report.summary["data"])),
+            sections=sections(report.summary),
+            **more,
+        )
+    )
+
+
+def embedded(data: Any) -> Markup:
+    r"""Return data as JSON that cannot end the script element it stands in.
+
+    Examples
+    --------
+    >>> embedded({"name": "</script>"})
+    Markup('{"name":"\\u003c/script\\u003e"}')
+    """
+    words = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        words = words.replace(character, f"\\u{ord(character):04x}")
+    return Markup(words)
+
+
+def escaped_markdown(value: object) -> str:
+    r"""Return a value that Markdown shows as it is, on one line.
+
+    Examples
+    --------
+    >>> escaped_markdown("<b> a|b *c* snake_case")
+    '\\<b> a\\|b \\*c\\* snake_case'
+    """
+    return _MARKDOWN.sub(lambda found: f"\\{found.group(0)}", " ".join(str(value).split()))
+
+
+def tied(words: str) -> str:
+    """Return a text in which a percent sign stays on the line of its number.
+
+    Examples
+    --------
+    >>> tied("at least 90 % sure") == "at least 90\N{NO-BREAK SPACE}% sure"
+    True
+    """
+    return words.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+@cache
+def _environment(*, autoescape: bool) -> Environment:
+    environment = Environment(
+        loader=PackageLoader("falcon_discover.report"),
+        autoescape=autoescape,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["md"] = escaped_markdown
+    environment.filters["tied"] = tied
+    return environment
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("falcon_discover.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _hash(script: str) -> str:
+    digest = hashlib.sha256(script.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
 
 PAGE, TEXT = "report.html", "report.md"
 WRITERS: dict[str, Callable[[Report], str]] = {
@@ -50,12 +163,7 @@ def write_report(finding: Finding, path: Path, *, how: dict[str, Any] | None, **
 
 
 def write(report: Report, path: Path) -> Path:
-    """Write a report and return where it is.
-
-    Parameters
-    ----------
-    path : a folder for all files, or one file ending in .html, .md or .json
-    """
+    """Write a report to a folder, or a file ending in .html, .md or .json; return where it is."""
     check_target(path)
     if path.suffix in WRITERS and not path.is_dir():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -39,11 +39,8 @@ def interrupt_after(model: Any) -> Iterator[None]:
     if not fragile or threading.current_thread() is not threading.main_thread():
         yield
         return
-    handlers: dict[int, Handler] = {}
-    for number in (signal.SIGINT, signal.SIGTERM):
-        handler = signal.getsignal(number)
-        if callable(handler):
-            handlers[number] = handler
+    known = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers: dict[int, Handler] = {n: found for n, found in known.items() if callable(found)}
     waiting: list[int] = []
     for held in handlers:
         signal.signal(held, lambda number, frame: waiting.append(number))

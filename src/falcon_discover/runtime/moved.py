@@ -17,7 +17,8 @@ from typing import Any
 
 PACKAGE = "falcon_discover"
 
-OLD_PLOTS = ("calibration", "confidence", "regions", "review", "signals")
+OLD_CURVES = ("capture", "confidence", "signals")
+OLD_PLOTS = ("calibration", "confidence", "regions", "review", "signals", "weights")
 # Modules of 0.1.0, and where what was in them is now.
 MOVED = {
     "answers": ("audit.estimator",),
@@ -31,7 +32,9 @@ MOVED = {
     "contributions": ("evaluation.contributions",),
     "crossfit": ("models.crossfit", "models.folds", "models.fitting"),
     "curves": ("evaluation.curves", "audit.curves"),
+    **{f"curves.{name}": ("evaluation.curves",) for name in OLD_CURVES},
     "curves.finding": ("audit.curves", "audit.finding"),
+    "curves.recalibration": ("evaluation.recalibration",),
     "discovery": ("audit.finding",),
     "engines": ("scoring",),
     "estimator": ("audit.estimator",),
@@ -53,6 +56,7 @@ MOVED = {
     "report.charts": ("plots.charts",),
     "report.format": ("runtime.format",),
     "report.measures": ("report.sections",),
+    "report.render": ("report.write", "report.sections"),
     "report.sides": ("report.sections.sides",),
     "results": ("evaluation.results",),
     "search": ("signals.neighbours.backends",),

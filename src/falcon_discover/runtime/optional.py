@@ -23,12 +23,7 @@ def find(module: str) -> Any:
 
 
 def require(module: str, *, extra: str, what: str) -> Any:
-    """Return a module, or say what needs it and how to install it.
-
-    Parameters
-    ----------
-    extra : the extra of this package that brings the module
-    what : what cannot be done without it
+    """Return a module, or say what needs it and how to install it: by an extra of this package.
 
     Examples
     --------

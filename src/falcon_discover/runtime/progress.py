@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Protocol
 
@@ -93,19 +93,8 @@ class _Lines:
 
 
 @contextmanager
-def logged(*, every: float = 0.0, whole: bool = True) -> Iterator[None]:
-    """Show a bar on a terminal, and a line per step where there is none.
-
-    Parameters
-    ----------
-    every : seconds from one line to the next at least; steps in between have no line
-    whole : as in `shown`
-    """
-    if sys.stderr.isatty():
-        with shown(whole=whole):
-            yield
-        return
-    token = _reporter.set(_Lines(every, whole))
+def _reporting(reporter: Reporter | None) -> Iterator[None]:
+    token = _reporter.set(reporter)
     try:
         yield
     finally:
@@ -113,25 +102,31 @@ def logged(*, every: float = 0.0, whole: bool = True) -> Iterator[None]:
 
 
 @contextmanager
-def silent() -> Iterator[None]:
-    """Hide the steps inside the block: they are one step of the work that is watched."""
-    token = _reporter.set(None)
-    try:
+def logged(*, every: float = 0.0, whole: bool = True) -> Iterator[None]:
+    """Show a bar on a terminal, and a line per step where there is none.
+
+    Lines come at least `every` so many seconds; `whole` is as in `shown`.
+    """
+    if sys.stderr.isatty():
+        with shown(whole=whole):
+            yield
+        return
+    with _reporting(_Lines(every, whole)):
         yield
-    finally:
-        _reporter.reset(token)
+
+
+def silent() -> AbstractContextManager[None]:
+    """Hide the steps inside the block: they are one step of the work that is watched."""
+    return _reporting(None)
 
 
 @contextmanager
 def shown(wanted: bool = True, *, whole: bool = False) -> Iterator[None]:
     """Show a progress bar on the terminal while the block runs; silent when there is none.
 
-    An outer bar stays in charge: a fit inside a command does not open a second one.
-
-    Parameters
-    ----------
-    whole : whether all steps are announced before the first; only then are their number and the
-        time left worth showing
+    An outer bar stays in charge: a fit inside a command does not open a second one. `whole` says
+    that all steps are announced before the first: only then are their number and the time left
+    worth showing.
     """
     if _reporter.get() or not wanted or not sys.stderr.isatty():
         yield
@@ -144,9 +139,8 @@ def shown(wanted: bool = True, *, whole: bool = False) -> Iterator[None]:
         TimeElapsedColumn(),
         *([TextColumn("left:"), TimeRemainingColumn()] if whole else []),
     ]
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        token = _reporter.set(_Bar(bar, whole))
-        try:
-            yield
-        finally:
-            _reporter.reset(token)
+    with (
+        Progress(*columns, console=Console(stderr=True), transient=True) as bar,
+        _reporting(_Bar(bar, whole)),
+    ):
+        yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache, lru_cache
 from typing import Any
 
@@ -84,12 +84,7 @@ def _libraries(modules: int) -> ThreadpoolController:
 
 @contextmanager
 def limited(blas: int, openmp: int | None) -> Iterator[None]:
-    """Limit the threads of BLAS, in the whole process, and of OpenMP, in the calling thread.
-
-    Parameters
-    ----------
-    openmp : threads of OpenMP; None leaves them as they are
-    """
+    """Limit BLAS in the whole process, and OpenMP, unless that is None, in the calling thread."""
     search_libraries()
     libraries = _libraries(len(sys.modules))
     own = [(one, one.num_threads) for one in libraries.select(user_api="openmp").lib_controllers]
@@ -104,16 +99,9 @@ def limited(blas: int, openmp: int | None) -> Iterator[None]:
             library.set_num_threads(before)
 
 
-@contextmanager
-def one_blas_thread(openmp: int | None = None) -> Iterator[None]:
-    """Let BLAS use one thread: sums in another order would make results depend on the cores.
-
-    Parameters
-    ----------
-    openmp : threads of OpenMP; None leaves them as they are
-    """
-    with limited(1, openmp):
-        yield
+def one_blas_thread(openmp: int | None = None) -> AbstractContextManager[None]:
+    """Let BLAS use one thread: sums in another order would make results depend on the cores."""
+    return limited(1, openmp)
 
 
 def thread_count(n_jobs: int | None) -> int:

@@ -32,7 +32,6 @@ from distributed.comm.addressing import parse_host_port
 from distributed.comm.core import CommClosedError
 from distributed.utils import silence_logging_cmgr
 
-from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import progress
 from falcon_discover.runtime.versions import __version__
@@ -80,7 +79,8 @@ def dask_engine(
         if not parts:
             return
         key = hashlib.sha256(audit).hexdigest()
-        loaded = partial(_loaded, audit, tuple(trusted))
+        # With one thread: a worker has its core, and others have theirs.
+        loaded = partial(load, audit, trusted=tuple(trusted), n_jobs=1)
         with client(scheduler, workers) as cluster, on_workers(cluster, key, loaded):
             given_up = (
                 "a part was given up: several workers died on it, perhaps for lack of memory. "
@@ -89,11 +89,6 @@ def dask_engine(
             yield from results(cluster, partial(_score_on_worker, key, identity), parts, given_up)
 
     return run
-
-
-def _loaded(audit: bytes, trusted: tuple[str, ...]) -> FalconDiscover:
-    """Load the audit with one thread: a worker has its core, and others have theirs."""
-    return load(audit, trusted=trusted, n_jobs=1)
 
 
 def _score_on_worker(key: str, identity: str | None, part: Part) -> Scored:
@@ -177,13 +172,7 @@ def code() -> tuple[str, str]:
 
 @contextmanager
 def on_workers(cluster: Any, key: str, make: Callable[[], Any]) -> Iterator[None]:
-    """Have something made and kept on every worker for the time of the block.
-
-    Parameters
-    ----------
-    cluster : what `client` gave
-    key : what tasks ask `kept` for
-    """
+    """Have something made and kept on every worker, under a key, for the time of the block."""
     plugin = KeptOnWorkers(key, make)
     try:
         _register(cluster, plugin)
@@ -214,10 +203,7 @@ def results(
 ) -> Iterator[Any]:
     """Yield what a task returns for each item, in the order in which they are done.
 
-    Parameters
-    ----------
-    cluster : what `client` gave
-    given_up : what to say of an item that brought down several workers
+    `given_up` is what to say of an item that brought down several workers.
     """
     threads = sum(cluster.nthreads().values())
     if not threads:

@@ -79,14 +79,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that decides what is written.
+    """Everything that decides what is written; `audit` is the SHA-256 of the saved audit.
 
-    Parameters
-    ----------
-    audit : SHA-256 of the saved audit
-    sources : the input files
-    part_rows : rows per output file
-    identity : the column that identifies a row, or None for file and row number
+    Rows are identified by the column `identity`, or where that is None by file and row number.
     """
 
     audit: str

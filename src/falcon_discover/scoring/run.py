@@ -144,18 +144,14 @@ def _claimed(out: Path, plan: dict[str, Any]) -> Iterator[None]:
                     f"{out} holds results of another run: {differs}. Give another folder, or empty "
                     "this one."
                 )
-        elif any(path.name != LOCK and not _is_half_plan(path) for path in out.iterdir()):
+        # A run that died before its plan was written left no more than half of it.
+        elif any(p.name != LOCK and not p.match(f".{PLAN}-*.partial") for p in out.iterdir()):
             raise InputError(f"{out} is not empty and holds no run: give another folder.")
         else:
             write_text(known, json_text(plan))
         for leftover in out.glob(".*.partial"):
             leftover.unlink()
         yield
-
-
-def _is_half_plan(path: Path) -> bool:
-    """Return whether this is all that a run left which died before its plan was written."""
-    return path.match(f".{PLAN}-*.partial")
 
 
 def _read_plan(path: Path) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.exceptions import InputError
 from falcon_discover.rankers import trait
 from falcon_discover.runtime import notices
-from falcon_discover.runtime.suggestions import meant
 from falcon_discover.runtime.threads import one_blas_thread
+from falcon_discover.runtime.words import meant
 from falcon_discover.scoring import rows
 from falcon_discover.scoring.plan import Part, Source
 

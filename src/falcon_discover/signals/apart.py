@@ -27,10 +27,8 @@ DEVIATIONS = 4.0
 class Apart:
     """The evidence of labelled rows, measured without their own fold and without one more.
 
-    Attributes
-    ----------
-    names : columns of the evidence that depend on labels
-    numbers : rows x folds x names; not a number where there is nothing to measure without
+    `names` are columns of the evidence that depend on labels; `numbers` are rows x folds x names,
+    NaN where there is nothing to measure without.
     """
 
     names: tuple[str, ...]
@@ -110,12 +108,7 @@ class Surroundings:
 
     @classmethod
     def of(
-        cls,
-        index: LabelledIndex,
-        rows: Float32Array,
-        k: int,
-        n_neighbors: int,
-        folds: int,
+        cls, index: LabelledIndex, rows: Float32Array, k: int, n_neighbors: int, folds: int
     ) -> Surroundings:
         """Search for the neighbours of rows."""
         searched = spared(k, folds)
@@ -126,13 +119,7 @@ class Surroundings:
         return self.index.merged(self.lists, self.k)
 
     def evidence(self, decision: IntArray, used: BoolArray) -> dict[str, FloatArray]:
-        """Return how the nearest of some reference rows are labelled, and how near each class is.
-
-        Parameters
-        ----------
-        decision : of the rows
-        used : which reference rows to look at
-        """
+        """Return how the nearest used reference rows are labelled, and how near each class is."""
         near = np.full((len(self.rows), len(self.lists), self.k), np.inf, dtype=np.float32)
         for label, found in enumerate(self.lists):
             if found is not None:
@@ -171,11 +158,8 @@ def pair_evidence(
 ) -> Apart:
     """Return the evidence of a fold's rows without each of the other folds.
 
-    Parameters
-    ----------
-    fold_of_reference : the fold of each reference row
-    said : names of the second opinions, and what those said that saw neither fold:
-        folds x rows x opinions (x classes); None without opinions
+    `said` has the names of the second opinions, and what those said that saw neither fold: folds x
+    rows x opinions (x classes).
     """
     names: tuple[str, ...] = ()
     numbers = np.empty((0, 0, 0), dtype=np.float32)

@@ -25,11 +25,8 @@ FAMILIES = {
 class Axis:
     """A signal's place on the map of conflict, where weak evidence meets unstable scores.
 
-    Attributes
-    ----------
-    kind : whether little of it is weak evidence, or much of it an unstable score
-    words : what charts call it
-    complement : the name of one minus the signal, where that is what is drawn
+    `kind` says whether little of it is weak evidence, or much of it an unstable score; `words` is
+    what charts call it, `complement` the name of one minus the signal, where that is drawn.
     """
 
     kind: Side

@@ -51,10 +51,7 @@ def write(path: Path, manifest: Mapping[str, Any], parts: Mapping[str, bytes]) -
 class Archive:
     """A saved audit that was read: its manifest and its parts, checked against each other.
 
-    Attributes
-    ----------
-    name : what to call it in an error
-    limit : the most bytes that a part may unpack to
+    `name` is what errors call it, `limit` the most bytes that a part may unpack to.
     """
 
     name: str

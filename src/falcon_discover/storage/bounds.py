@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from typing import IO
 
@@ -28,6 +30,17 @@ SCHEMA_SHARE = 4
 CELL_BYTES = 8
 # Of these zipfile unpacks no more at once than it is asked for.
 COMPRESSION = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+@contextmanager
+def reading(part: str, fault: str = "is damaged: it cannot be used") -> Iterator[None]:
+    """Turn whatever a damaged or forged part leads to into one sentence that names it."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:  # every library has its own kinds, and a forged file any of them
+        raise InputError(f"{part} {fault} ({type(error).__name__}: {error}).") from error
 
 
 def allowed(packed: int) -> int:
@@ -63,25 +76,19 @@ def unpacked(data: bytes, limit: int, name: str) -> bytes:
 
     Others may then read it whole: what it takes is no more than what is returned.
     """
-    try:
-        with zipfile.ZipFile(BytesIO(data)) as archive:
-            check_members(archive, limit, name)
-            schema = archive.NameToInfo.get("schema.json")
-            if schema is not None and schema.file_size > limit // SCHEMA_SHARE:
-                raise _too_large(name, schema.file_size, limit // SCHEMA_SHARE)
-            for member in archive.infolist():
-                if _is_array(archive, member):
-                    with archive.open(member) as file:
-                        _check_head(file, member.file_size, f"{name}, array {member.filename},")
-            if all(_is_plain(member) for member in archive.infolist()):
-                return data
-            return _repacked(archive, limit, name)
-    except InputError:
-        raise
-    except Exception as error:  # a damaged zip fails in many ways
-        raise InputError(
-            f"{name} is damaged: it cannot be unpacked ({type(error).__name__}: {error})."
-        ) from error
+    fault = "is damaged: it cannot be unpacked"
+    with reading(name, fault), zipfile.ZipFile(BytesIO(data)) as archive:
+        check_members(archive, limit, name)
+        schema = archive.NameToInfo.get("schema.json")
+        if schema is not None and schema.file_size > limit // SCHEMA_SHARE:
+            raise _too_large(name, schema.file_size, limit // SCHEMA_SHARE)
+        for member in archive.infolist():
+            if _is_array(archive, member):
+                with archive.open(member) as file:
+                    _check_head(file, member.file_size, f"{name}, array {member.filename},")
+        if all(_is_plain(member) for member in archive.infolist()):
+            return data
+        return _repacked(archive, limit, name)
 
 
 def _is_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bool:

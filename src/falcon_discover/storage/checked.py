@@ -36,11 +36,12 @@ BITSET_WORDS = 8  # 256 categories
 def check_models(content: Any, name: str) -> None:
     """Raise if a fitted model anywhere in `content` points outside its own arrays."""
     for value in _everything(content):
-        for kind, is_sound in CHECKS.items():
+        for kind, (fitted, is_sound) in CHECKS.items():
             if not isinstance(value, kind):
                 continue
             try:
-                sound = is_sound(value)
+                unfitted = fitted is not None and not hasattr(value, fitted)
+                sound = unfitted or is_sound(value)
             except Exception:  # attributes that are missing, or of any other type
                 sound = False
             if not sound:
@@ -94,8 +95,6 @@ def _tree(tree: Tree) -> bool:
 
 
 def _decision_tree(model: BaseDecisionTree) -> bool:
-    if not hasattr(model, "tree_"):
-        return True
     return type(model.tree_) is Tree and model.tree_.n_features == model.n_features_in_
 
 
@@ -106,20 +105,16 @@ def _trees(ensemble: Any, members: Any) -> bool:
 
 
 def _forest(model: BaseForest) -> bool:
-    return not hasattr(model, "estimators_") or _trees(model, model.estimators_)
+    return _trees(model, model.estimators_)
 
 
 def _gradient_boosting(model: BaseGradientBoosting) -> bool:
-    if not hasattr(model, "estimators_"):
-        return True
     stages = model.estimators_
     # One tree per stage, as for two classes: there is one column of scores to add to.
     return stages.ndim == 2 and stages.shape[1] == 1 and _trees(model, stages.ravel())
 
 
 def _bagging(model: BaseBagging) -> bool:
-    if not hasattr(model, "estimators_"):
-        return True
     chosen = zip(model.estimators_, model.estimators_features_, strict=True)
     return all(
         _within(np.asarray(columns), 0, model.n_features_in_)
@@ -129,8 +124,6 @@ def _bagging(model: BaseBagging) -> bool:
 
 
 def _hist_gradient_boosting(model: BaseHistGradientBoosting) -> bool:
-    if not hasattr(model, "_predictors"):
-        return True
     mapper = model._bin_mapper
     categorical = np.asarray(mapper.is_categorical_, dtype=bool)
     if type(mapper) is not _BinMapper or categorical.shape != (model._n_features,):
@@ -190,8 +183,6 @@ def _neighbour_tree(tree: KDTree | BallTree) -> bool:
 
 
 def _neighbours(model: NeighborsBase) -> bool:
-    if not hasattr(model, "_fit_X"):
-        return True
     known, tree = model._fit_X, getattr(model, "_tree", None)
     labels = getattr(model, "_y", None)
     return (
@@ -203,8 +194,6 @@ def _neighbours(model: NeighborsBase) -> bool:
 
 
 def _support_vectors(model: BaseLibSVM) -> bool:
-    if not hasattr(model, "support_vectors_"):
-        return True
     counts, vectors = np.asarray(model._n_support), model.support_vectors_
     classes = len(counts)
     pairs = classes * (classes - 1) // 2
@@ -234,16 +223,17 @@ def _matrix(matrix: Any) -> bool:
     return True
 
 
-CHECKS: dict[Any, Callable[[Any], bool]] = {
-    Tree: _tree,
-    BaseDecisionTree: _decision_tree,
-    BaseForest: _forest,
-    BaseGradientBoosting: _gradient_boosting,
-    BaseBagging: _bagging,
-    BaseHistGradientBoosting: _hist_gradient_boosting,
-    (KDTree, BallTree): _neighbour_tree,
-    NeighborsBase: _neighbours,
-    BaseLibSVM: _support_vectors,
-    BSpline: _spline,
-    (sp.csr_matrix, sp.csr_array, sp.csc_matrix, sp.csc_array): _matrix,
+# By kind: an attribute of fitted ones only (None where all are), and whether they are sound.
+CHECKS: dict[Any, tuple[str | None, Callable[[Any], bool]]] = {
+    Tree: (None, _tree),
+    BaseDecisionTree: ("tree_", _decision_tree),
+    BaseForest: ("estimators_", _forest),
+    BaseGradientBoosting: ("estimators_", _gradient_boosting),
+    BaseBagging: ("estimators_", _bagging),
+    BaseHistGradientBoosting: ("_predictors", _hist_gradient_boosting),
+    (KDTree, BallTree): (None, _neighbour_tree),
+    NeighborsBase: ("_fit_X", _neighbours),
+    BaseLibSVM: ("support_vectors_", _support_vectors),
+    BSpline: (None, _spline),
+    (sp.csr_matrix, sp.csr_array, sp.csc_matrix, sp.csc_array): (None, _matrix),
 }

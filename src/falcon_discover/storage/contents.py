@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Collection, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -34,8 +34,9 @@ from falcon_discover.runtime.versions import version_of
 from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.neighbours.index import LabelledIndex
 from falcon_discover.signals.reference import Reference
-from falcon_discover.storage import frames, native, objects, states
+from falcon_discover.storage import frames, native, objects
 from falcon_discover.storage.archive import Archive
+from falcon_discover.storage.bounds import reading
 from falcon_discover.storage.manifest import (
     ENCODED,
     FIT_ROWS,
@@ -54,19 +55,6 @@ PACKAGES = ("falcon-discover", "scikit-learn", "numpy", "pandas", "skops")
 # How rows are ranked where none is left to compare them with.
 BARE_RANKER = "gated_confidence"
 Parts = dict[str, bytes]
-
-
-@dataclass(frozen=True, eq=False)
-class Saved:
-    """What a file holds, ready to become a `FalconDiscover` again."""
-
-    parameters: dict[str, Any]
-    audit: FittedAudit
-    model: Any
-    backbone: str
-    candidates: dict[str, float]
-    n_features: int
-    feature_names: Any
 
 
 def stored(falcon: FalconDiscover, keep: Keep) -> tuple[dict[str, Any], Parts, list[str]]:
@@ -109,19 +97,14 @@ def stored(falcon: FalconDiscover, keep: Keep) -> tuple[dict[str, Any], Parts, l
     return manifest, parts, strange
 
 
-def restored(archive: Archive, trusted: Collection[str], n_jobs: int | None) -> Saved:
-    """Return what was saved.
-
-    Parameters
-    ----------
-    n_jobs : threads to search neighbours with; None for what was set when it was saved
-    """
+def restored(archive: Archive, trusted: Collection[str], n_jobs: int | None) -> FalconDiscover:
+    """Return the audit as it was; `n_jobs`, unless None, replaces the threads that were set."""
     manifest = archive.manifest
     _warn_other_versions(manifest, archive.name)
     where = archive.named(OBJECTS)
     content = objects.loaded(archive.parts[OBJECTS], trusted, name=where, limit=archive.limit)
     # Other parts have their own sentence; what is left is due to the objects.
-    with frames.reading(where):
+    with reading(where):
         content = native.restore_boosters(content, archive.parts, archive.name)
         parameters, estimator = content["parameters"], content["parameters"]["estimator"]
         if n_jobs is not None:
@@ -131,15 +114,12 @@ def restored(archive: Archive, trusted: Collection[str], n_jobs: int | None) -> 
         model = probe(content["model"], np.arange(len(classes)) if library else classes)
         bare = manifest["reference"]["kept"] == "none"
         audit = (_bare_audit if bare else _audit)(content, archive, model)
-        return Saved(
-            parameters,
-            audit,
-            content["model"],
-            manifest["model"]["backbone"],
-            manifest["model"]["candidates"],
-            manifest["n_features"],
-            content["feature_names"],
-        )
+        falcon = FalconDiscover(**parameters)
+        falcon.n_features_in_ = manifest["n_features"]
+        if content["feature_names"] is not None:
+            falcon.feature_names_in_ = content["feature_names"]
+        about = manifest["model"]
+        return falcon.with_audit(audit, content["model"], about["backbone"], about["candidates"])
 
 
 def _model_name(falcon: FalconDiscover) -> str:
@@ -154,11 +134,7 @@ def _model_name(falcon: FalconDiscover) -> str:
 
 
 def _store_rows(
-    audit: FittedAudit,
-    keep: Keep,
-    content: dict[str, Any],
-    manifest: dict[str, Any],
-    parts: Parts,
+    audit: FittedAudit, keep: Keep, content: dict[str, Any], manifest: dict[str, Any], parts: Parts
 ) -> None:
     """Put everything that holds rows, or was measured on them, into content and parts."""
     reference, builder, training = audit.reference, audit.builder, audit.training
@@ -169,10 +145,10 @@ def _store_rows(
     kept_checked = np.empty(0, dtype=np.intp)
     if checked is not None:
         kept_checked = _kept(checked.codes, keep, audit.seed)
-        parts[VALIDATION_ROWS] = frames.parquet(states.frame(checked, kept_checked))
+        parts[VALIDATION_ROWS] = frames.parquet(frames.state_frame(checked, kept_checked))
         assert checked.state.features is not None
         parts[VALIDATION_FEATURES] = frames.npz({"features": checked.state.features[kept_checked]})
-    fit_rows = states.frame(training.oof, kept)
+    fit_rows = frames.state_frame(training.oof, kept)
     parts[FIT_ROWS] = frames.parquet(fit_rows.set_axis(audit.table.index[kept]))
     parts[FIT_TABLE] = frames.parquet(audit.table.frame.iloc[kept].reset_index(drop=True))
     arrays: dict[str, npt.NDArray[Any]] = {
@@ -258,11 +234,6 @@ def _regions_stored(regions: RegionSet, kept: IntArray, parts: Parts) -> dict[st
     }
 
 
-def _regions_restored(stored: dict[str, Any], archive: Archive) -> RegionSet:
-    clusters = Clusters(**stored["clusters"], summary=_table(archive, REGIONS))
-    return RegionSet(stored["rules"], stored["foreseen"], clusters)
-
-
 def _table(archive: Archive, part: str, rows: int | None = None) -> pd.DataFrame:
     return frames.from_parquet(archive.parts[part], archive.limit, archive.named(part), rows)
 
@@ -286,7 +257,7 @@ def _reference(
 ) -> Reference:
     about = archive.manifest["reference"]
     arrays = _arrays(archive, REFERENCE, about["rows"])
-    with frames.reading(archive.named(REFERENCE)):
+    with reading(archive.named(REFERENCE)):
         encoded: Any = arrays["coordinates"].astype(view.dtype, copy=False)
         index = LabelledIndex(arrays["coordinates"], arrays["labels"], n_jobs)
     if about["encoded"] is not None:
@@ -313,20 +284,21 @@ def _audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAud
     view: Any = content["view"] or model.view
     reference = _reference(content, view, model, archive, content["parameters"]["n_jobs"])
     frame = _table(archive, FIT_ROWS, rows)
-    with frames.reading(archive.named(FIT_ROWS)):
-        oof = states.labelled(frame, reference.coordinates)
+    with reading(archive.named(FIT_ROWS)):
+        oof = frames.labelled_state(frame, reference.coordinates)
     validation = None
     if checked:
         other = _table(archive, VALIDATION_ROWS, checked)
         features = _arrays(archive, VALIDATION_FEATURES, checked)["features"]
-        with frames.reading(archive.named(VALIDATION_ROWS)):
-            validation = states.labelled(other, features)
+        with reading(archive.named(VALIDATION_ROWS)):
+            validation = frames.labelled_state(other, features)
     training = TrainingRows(oof, validation)
     tau, spec = manifest["tau"], content["spec"]
     training.keep(REGION_WITNESS, tau, content["witness"])
     training.keep(spec, tau, content["ranker"])
     table = _table(archive, FIT_TABLE, rows)
-    measure = manifest["measure"]
+    measure, regions = manifest["measure"], content["regions"]
+    clusters = Clusters(**regions["clusters"], summary=_table(archive, REGIONS))
     frozen = isinstance(content["parameters"]["estimator"], FrozenEstimator)
     return FittedAudit(
         classes=content["classes"],
@@ -336,7 +308,7 @@ def _audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAud
         kinds=dict(manifest["columns"]),
         table=Table(table, table, dict(manifest["columns"]), frame.index),
         training=training,
-        regions=_regions_restored(content["regions"], archive),
+        regions=RegionSet(regions["rules"], regions["foreseen"], clusters),
         fitted_on=manifest["reference"]["of"],
         source=GIVEN_SCORES if frozen else CROSS_FITTED,
         view=view,

@@ -1,9 +1,8 @@
-"""Arrays as npz and tables as parquet, in memory; nothing is pickled either way."""
+"""Arrays as npz, tables and states as parquet, in memory; nothing is pickled either way."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from io import BytesIO
 from typing import Any, Literal
 
@@ -15,8 +14,13 @@ import scipy.sparse as sp
 
 from falcon_discover.data.table import Table
 from falcon_discover.exceptions import InputError
-from falcon_discover.storage.bounds import check_parquet, unpacked
+from falcon_discover.rankers.training import LabelledState
+from falcon_discover.runtime.types import IntArray
+from falcon_discover.signals.apart import Apart
+from falcon_discover.signals.state import State
+from falcon_discover.storage.bounds import check_parquet, reading, unpacked
 
+SIGNAL, EVIDENCE, APART = "signal:", "evidence:", "apart:"
 Layout = Literal["array", "sparse", "pandas", "polars", "objects"]
 
 
@@ -57,19 +61,6 @@ def from_parquet(data: bytes, limit: int, part: str, rows: int | None = None) ->
     with reading(part):
         check_parquet(data, limit, part, rows)
         return pd.read_parquet(BytesIO(data))
-
-
-@contextmanager
-def reading(part: str) -> Iterator[None]:
-    """Turn whatever a damaged or forged part leads to into one sentence that names it."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:  # numpy, Arrow, pandas and the boosters have their own kinds
-        raise InputError(
-            f"{part} is damaged: it cannot be used ({type(error).__name__}: {error})."
-        ) from error
 
 
 def rows_stored(rows: Any) -> tuple[Layout, bytes]:
@@ -122,3 +113,29 @@ def _checked(frame: pd.DataFrame) -> bytes:
             "back as they were. Turn mixed columns into numbers or texts before fit."
         )
     return data
+
+
+def state_frame(rows: LabelledState, kept: IntArray) -> pd.DataFrame:
+    """Return the given rows of a labelled state as one frame."""
+    state = rows.state.take(kept)
+    joined = pd.concat(
+        [state.signals.add_prefix(SIGNAL), state.evidence.add_prefix(EVIDENCE)], axis=1
+    ).assign(p=state.p, label=rows.codes[kept])
+    if state.apart is not None:
+        joined = pd.concat([joined, state.apart.frame(APART)], axis=1)
+    return joined if state.fold is None else joined.assign(fold=state.fold)
+
+
+def labelled_state(frame: pd.DataFrame, features: Any) -> LabelledState:
+    """Return the labelled state that such a frame holds."""
+
+    def columns(prefix: str) -> pd.DataFrame:
+        chosen = [name for name in frame.columns if name.startswith(prefix)]
+        return frame[chosen].rename(columns=lambda name: name.removeprefix(prefix)).copy()
+
+    frame = frame.reset_index(drop=True)
+    fold = frame["fold"].to_numpy(copy=True) if "fold" in frame else None
+    p = frame["p"].to_numpy(copy=True)
+    apart = Apart.from_frame(columns(APART))
+    state = State(p, columns(SIGNAL), columns(EVIDENCE), fold, features, apart)
+    return LabelledState(state, frame["label"].to_numpy(np.int8, copy=True))

@@ -110,7 +110,7 @@ BOOSTERS = {
 }
 
 # HistGradientBoosting passes columns of numbers through `partial(check_array, ...)`. A partial may
-# hold any call, so one is known only in this very shape: see `schema.checked`.
+# hold any call, so one is known only in this very shape: see `objects.py`.
 PARTIAL, CHECK_ARRAY = "functools.partial", "sklearn.utils.validation.check_array"
 PASSED_ON = {PARTIAL: ("PartialNode",), CHECK_ARRAY: (FUNCTION,)}
 

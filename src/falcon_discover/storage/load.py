@@ -1,4 +1,4 @@
-"""`load()`: a saved audit back, without unpickling anything."""
+"""`save()` and `load()`: a fitted audit in one file and back, without any pickle."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from pathlib import Path
 
 from joblib import effective_n_jobs
 
+from falcon_discover.audit.aliases import Keep
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.fitted import FittedAudit
+from falcon_discover.exceptions import InputError
+from falcon_discover.runtime import notices
+from falcon_discover.storage import archive
 from falcon_discover.storage.archive import Archive
-from falcon_discover.storage.contents import restored
-from falcon_discover.storage.frames import reading
-from falcon_discover.storage.manifest import OBJECTS
+from falcon_discover.storage.contents import restored, stored
 
 
 def load(
@@ -38,15 +40,10 @@ def load(
     FalconDiscover.save : writes the file, and has an example of both
     """
     archive = Archive.open(source if isinstance(source, bytes) else Path(source))
-    saved = restored(archive, trusted, n_jobs)
-    with reading(archive.named(OBJECTS)):
-        falcon = FalconDiscover(**saved.parameters)
-    falcon.n_features_in_ = saved.n_features
-    if saved.feature_names is not None:
-        falcon.feature_names_in_ = saved.feature_names
+    falcon = restored(archive, trusted, n_jobs)
     if n_jobs is not None:
-        _use_threads(saved.audit, n_jobs)
-    return falcon.with_audit(saved.audit, saved.model, saved.backbone, saved.candidates)
+        _use_threads(falcon.audit_, n_jobs)
+    return falcon
 
 
 def _use_threads(audit: FittedAudit, n_jobs: int) -> None:
@@ -59,3 +56,19 @@ def _use_threads(audit: FittedAudit, n_jobs: int) -> None:
             model.get_booster().set_param({"nthread": effective_n_jobs(n_jobs)})
         if hasattr(model, "n_jobs"):
             model.n_jobs = n_jobs
+
+
+def save(falcon: FalconDiscover, path: Path, reference: Keep) -> Path:
+    """Save a fitted audit in one file; `FalconDiscover.save` says what may be asked for."""
+    if not path.parent.is_dir():
+        raise InputError(f"there is no folder {path.parent}: make it first.")
+    manifest, parts, strange = stored(falcon, reference)
+    archive.write(path, manifest, parts)
+    if strange:
+        options = " ".join(f"--trust {name}" for name in strange)
+        notices.warn(
+            f"{path} holds types that are not known to be safe, so loading it will need your "
+            f"word for them: load(path, trusted={strange!r}), or 'falcon-discover score ... "
+            f"{options}'."
+        )
+    return path

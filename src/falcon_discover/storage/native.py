@@ -16,7 +16,7 @@ from typing import Any
 
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime.optional import require
-from falcon_discover.storage.frames import reading
+from falcon_discover.storage.bounds import reading
 
 # By library: the classes that are known, and the ending of its format.
 LIBRARIES = {
@@ -44,7 +44,7 @@ def extract_boosters(content: Any, parts: dict[str, bytes]) -> Any:
         names, ending = LIBRARIES.get(library, ((), ""))
         if type(value).__name__ not in names:
             return value
-        values, data = _WRITERS[library](value)
+        values, data = _FORMATS[library][0](value)
         part = None
         if data is not None:
             part = f"models/{len(parts)}.{ending}"
@@ -69,7 +69,7 @@ def restore_boosters(content: Any, parts: Mapping[str, bytes], name: str) -> Any
         library = require(value.library, extra=value.library, what=f"the model in {name}")
         data = None if value.part is None else parts[value.part]
         with reading(f"{name}, part {value.part},"):
-            return _READERS[value.library](getattr(library, value.name), value.values, data)
+            return _FORMATS[value.library][1](getattr(library, value.name), value.values, data)
 
     return _exchanged(content, swap, {})
 
@@ -161,13 +161,9 @@ def _read_lightgbm(model_class: Any, values: dict[str, Any], data: bytes | None)
     return model
 
 
-_WRITERS: dict[str, Callable[[Any], Written]] = {
-    "xgboost": _write_xgboost,
-    "catboost": _write_catboost,
-    "lightgbm": _write_lightgbm,
-}
-_READERS: dict[str, Callable[[Any, dict[str, Any], bytes | None], Any]] = {
-    "xgboost": _read_xgboost,
-    "catboost": _read_catboost,
-    "lightgbm": _read_lightgbm,
+Reader = Callable[[Any, dict[str, Any], bytes | None], Any]
+_FORMATS: dict[str, tuple[Callable[[Any], Written], Reader]] = {
+    "xgboost": (_write_xgboost, _read_xgboost),
+    "catboost": (_write_catboost, _read_catboost),
+    "lightgbm": (_write_lightgbm, _read_lightgbm),
 }

@@ -66,13 +66,3 @@ def auroc_gain(run: Run) -> float:
 def found(run: Run, ranker: str) -> float:
     """Return how many events a ranker finds in the top 20 %."""
     return metrics.fc_count_at(run.events(), run.score(ranker), PAPER.main_budget)
-
-
-def variant_gain(run: Run, variant: str) -> float:
-    """Return the gain with one lambda or another neighbourhood."""
-    return gain(run, variant=variant)
-
-
-def variant_capture(run: Run, variant: str) -> float:
-    """Return Capture@20 of the learned witness with some signals left out."""
-    return run.capture("learned", variant=variant)

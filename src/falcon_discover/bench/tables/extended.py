@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from falcon_discover import metrics
 from falcon_discover.bench import plan
 from falcon_discover.bench.loading import Run, Study
-from falcon_discover.bench.tables.cells import (
-    Cell,
-    Table,
-    auroc_gain,
-    gain,
-    per_seed,
-    variant_capture,
-    variant_gain,
-)
+from falcon_discover.bench.tables.cells import Cell, Table, auroc_gain, gain, per_seed
 from falcon_discover.bench.tables.chance import interval_summary
 from falcon_discover.bench.tables.main import STRONGEST
 from falcon_discover.settings import PAPER
@@ -71,11 +64,14 @@ def extended_validation_a(study: Study) -> Table:
     for name in study.datasets:
         runs = study.runs(name)
         cells.append(per_seed("full", name, runs, Run.capture, "learned"))
-        cells += [per_seed(v, name, runs, variant_capture, v) for v in plan.ABLATIONS]
+        cells += [
+            per_seed(v, name, runs, partial(Run.capture, name="learned", variant=v))
+            for v in plan.ABLATIONS
+        ]
         for backbone in plan.FIXED_BACKBONES:
             fixed = study.runs(name, backbone)
             cells.append(per_seed(backbone, name, fixed, Run.capture, "learned"))
-        cells += [per_seed(v, name, runs, variant_gain, v) for v in plan.SWEEPS]
+        cells += [per_seed(v, name, runs, partial(gain, variant=v)) for v in plan.SWEEPS]
     order = ["full", *plan.ABLATIONS, *plan.FIXED_BACKBONES, *plan.SWEEPS]
     bounds = [
         Cell(f"gain_{cell.column}", cell.row, cell.numbers)
@@ -145,10 +141,7 @@ def full_baselines(study: Study) -> Table:
 
 def fixed_backbone_full(study: Study) -> Table:
     """Return the gain of the family over the prior under three fixed backbones."""
-    gains: dict[str, Callable[[Run], float]] = {
-        "cap20": gain,
-        "auroc": auroc_gain,
-    }
+    gains: dict[str, Callable[[Run], float]] = {"cap20": gain, "auroc": auroc_gain}
     cells = []
     for name in study.datasets:
         for figure, measure in gains.items():
@@ -191,8 +184,8 @@ def perturbation_summary(study: Study) -> Table:
     for name in study.datasets:
         for what, choices in (("lambda", plan.LAMBDA_MARKS), ("k", plan.K_MARKS)):
             gains = {
-                variant: per_seed(name, f"{what}_delta", study.runs(name), variant_gain, variant)
-                for variant in choices
+                v: per_seed(name, f"{what}_delta", study.runs(name), partial(gain, variant=v))
+                for v in choices
             }
             best = max(gains, key=lambda variant: np.nan_to_num(gains[variant].mean, nan=-9.0))
             cells += [Cell(name, f"best_{what}", (float(choices[best]),)), gains[best]]

@@ -8,8 +8,6 @@ import numpy as np
 
 from falcon_discover.bench import plan
 from falcon_discover.bench.loading import Run, Study
-from falcon_discover.bench.regimes import regime_of
-from falcon_discover.bench.resampling import seed_interval
 from falcon_discover.bench.tables.cells import (
     Cell,
     Table,
@@ -18,6 +16,13 @@ from falcon_discover.bench.tables.cells import (
     found,
     gain,
     per_seed,
+)
+from falcon_discover.bench.tables.chance import seed_interval
+from falcon_discover.regions.conflict import (
+    Conflict,
+    chosen_gain,
+    conflict_grid,
+    folds_by_confidence,
 )
 from falcon_discover.settings import PAPER
 
@@ -117,14 +122,8 @@ def dataset_regimes(study: Study) -> Table:
             Cell(name, "seeds", text=", ".join(f"{w} {words.count(w)}" for w in ordered)),
             Cell(name, "events_to_learn_from", tuple(float(v.events) for v in verdicts)),
             *(
-                Cell(name, column, tuple(getattr(v.best, of, math.nan) for v in verdicts))
-                for column, of in (
-                    ("gamma", "gamma"),
-                    ("excess", "excess"),
-                    ("excess_low", "excess_low"),
-                    ("p_value", "p_value"),
-                    ("mass", "mass"),
-                )
+                Cell(name, column, tuple(getattr(v.best, column, math.nan) for v in verdicts))
+                for column in ("gamma", "excess", "excess_low", "p_value", "mass")
             ),
             Cell(name, "validation_gain", tuple(v.gain for v in verdicts)),
         ]
@@ -144,3 +143,27 @@ def all_dataset_uncertainty(study: Study) -> Table:
                 Cell(cell.row, f"{cell.column}_high", (high,)),
             ]
     return cells
+
+
+def regime_of(study: Study, run: Run) -> Conflict:
+    """Return boundary, strong or mixed.
+
+    Events to learn from are those of the validation rows and of the training rows out-of-fold.
+    Slices and the gain are measured on validation rows.
+    """
+    validation = run.part("validation")
+    events = run.events(PAPER.tau, "validation")
+    known = int(events.sum()) + study.oof_events(run)
+    confidence = validation["confidence"].to_numpy()
+    slices = conflict_grid(
+        {name: validation[name].to_numpy() for name in validation.columns if name != "split"},
+        events,
+        confidence,
+        PAPER.tau,
+    )
+    family, priors = (
+        [run.score(name, split="validation") for name in names]
+        for names in (plan.FAMILY, plan.PRIORS)
+    )
+    gain = chosen_gain(events, family, priors, folds_by_confidence(confidence))
+    return Conflict.judge(slices, known, gain)

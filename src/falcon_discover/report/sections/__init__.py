@@ -1,14 +1,11 @@
 """The sections of a report: one file each, all from the summary alone."""
 
 from falcon_discover.report.page import Section, Summary
-from falcon_discover.report.sections.about import about_section
+from falcon_discover.report.sections.about import about_section, limits_section
 from falcon_discover.report.sections.budget import budget_section
-from falcon_discover.report.sections.calibrated import calibrated_section
-from falcon_discover.report.sections.headline import score_words, tiles
-from falcon_discover.report.sections.limits import limits_section
-from falcon_discover.report.sections.recalibration import recalibration_section
+from falcon_discover.report.sections.calibration import calibrated_section, recalibration_section
+from falcon_discover.report.sections.headline import review_section, score_words, tiles
 from falcon_discover.report.sections.regions import regions_section
-from falcon_discover.report.sections.review import review_section
 from falcon_discover.report.sections.sides import sides_section
 from falcon_discover.report.sections.signals import signals_section
 

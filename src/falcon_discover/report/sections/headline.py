@@ -1,12 +1,12 @@
-"""The head of a report: its key figures, and what its score is of."""
+"""The head of a report: its key figures, what its score is of, and what to review first."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from falcon_discover.report.page import Summary, Tile
+from falcon_discover.report.page import Grid, Section, Summary, Tile, column
 from falcon_discover.report.sections.budget import own_captures
-from falcon_discover.runtime.format import count, interval, share
+from falcon_discover.runtime.format import count, interval, number, share, text
 from falcon_discover.runtime.words import percent, rate
 
 
@@ -49,3 +49,34 @@ def score_words(data: dict[str, Any]) -> str:
     words = f"score = probability of {data['scored']!r}"
     turned = data["scored"] != data["positive"]
     return f"{words} (p in the review list: of {data['positive']!r})" if turned else words
+
+
+def review_section(summary: Summary) -> Section:
+    """Return what to review first."""
+    review = summary["review"]
+    lead = [
+        f"The {count(review['listed'])} most suspicious of {count(review['audited'])} predictions "
+        f"({percent(review['budget'])}), the most suspicious first."
+    ]
+    if review["shown"] < review["listed"]:
+        lead.append(
+            f"This page carries the first {count(review['shown'])} of them, so that it stays "
+            "small; the whole list is in review.csv and review.parquet beside it."
+        )
+    first = review["first"]
+    known = bool(first) and "actual" in first[0]
+    columns = {
+        "row": column(first, text, "row"),
+        "predicted": column(first, text, "predicted"),
+        **({"label": column(first, text, "actual")} if known else {}),
+        "confidence": column(first, share, "confidence"),
+        "suspicion": column(first, number, "suspicion"),
+        "why": [text(line["reason"], 400) for line in first],
+    }
+    return Section(
+        "review",
+        "What to review first",
+        "Review first",
+        lead,
+        grids=[Grid.of(f"The first {len(first)} rows of the review list", columns)],
+    )

@@ -32,11 +32,8 @@ SEED = 0
 class Search(Protocol):
     """A way to find candidates for the nearest rows.
 
-    Attributes
-    ----------
-    unit : relative rounding error of one of its operations
-    complete : whether all rows are searched
-    recall : share of the nearest rows that it finds
+    `unit` is the relative rounding error of one of its operations; `complete` says whether all rows
+    are searched, `recall` which share of the nearest ones it finds.
     """
 
     unit: float

@@ -64,9 +64,7 @@ class Neighbours:
 class NeighbourIndex:
     """Nearest-neighbour search among fixed reference rows.
 
-    Attributes
-    ----------
-    recall : share of the nearest rows that are found, 1.0 unless there are very many
+    `recall` is the share of the nearest rows that are found, 1.0 unless there are very many.
 
     Examples
     --------
