@@ -84,7 +84,7 @@ def intervals(splits: list[tuple[np.ndarray, ...]]) -> list[tuple[float, float]]
 
 
 def _seed_by_seed(splits: list[tuple[np.ndarray, ...]]) -> list[tuple[float, float]]:
-    from falcon_discover.bench.beyond import _interval
+    from falcon_discover.bench.ranker_study import _interval
     from falcon_discover.bench.tables.chance import auroc_resamples, capture_resamples
 
     found = []

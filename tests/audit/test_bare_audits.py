@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import pytest
 
 from falcon_discover import DataWarning, InputError, load
@@ -84,7 +85,7 @@ def test_each_figure_of_new_rows_is_drawn_or_says_what_is_missing(bare, name):
             getattr(plots, name)()
     else:
         assert getattr(plots, name)().get_xlabel()
-    mpl.pyplot.close("all")
+    plt.close("all")
 
 
 def test_new_labelled_rows_are_judged(bare):

@@ -26,8 +26,12 @@ PLAIN = {
 
 def records():
     walk = pkgutil.walk_packages(falcon_discover.__path__, "falcon_discover.")
+    # Networks need torch, which may not be there, and hold no records.
+    names = (found.name for found in walk)
     modules = [
-        importlib.import_module(found.name) for found in walk if "__main__" not in found.name
+        importlib.import_module(name)
+        for name in names
+        if not name.endswith(("__main__", "deep.networks"))
     ]
     kinds = {
         value for module in modules for value in vars(module).values() if isinstance(value, type)

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from falcon_discover import PAPER, datasets, metrics
 from falcon_discover.bench import plan, scoring
 from falcon_discover.bench.actions import SHOWN, action_tables
-from falcon_discover.bench.beyond import Beyond, grid, permuted, rankings, summary
+from falcon_discover.bench.coverage import calibration, guarantee, in_the_large
 from falcon_discover.bench.loading import Study
-from falcon_discover.bench.promises import calibration, guarantee, in_the_large
+from falcon_discover.bench.ranker_study import Beyond, grid, permuted, rankings, summary
 from falcon_discover.bench.states import load_state
 from falcon_discover.bench.store import RunKey, Store
 from falcon_discover.cli import app

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from falcon_discover import PAPER, metrics
 from falcon_discover.bench import plan
 from falcon_discover.bench.check import check, counted, implied_events, paper_values
-from falcon_discover.bench.contract import _above_zero, _verdict, evaluation_contract
+from falcon_discover.bench.claims import _above_zero, _verdict, evaluation_contract
 from falcon_discover.bench.loading import Study
 from falcon_discover.bench.output import OURS, build, shown, tidy, wide, write_tables
 from falcon_discover.bench.store import RunKey, Store

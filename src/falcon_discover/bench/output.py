@@ -10,11 +10,11 @@ from typing import Any
 import pandas as pd
 
 from falcon_discover.bench import plan
-from falcon_discover.bench.beyond import Beyond, grid, permuted, rankings
 from falcon_discover.bench.check import implied_events
-from falcon_discover.bench.contract import evaluation_contract
+from falcon_discover.bench.claims import evaluation_contract
+from falcon_discover.bench.coverage import calibration, guarantee, in_the_large
 from falcon_discover.bench.loading import Study
-from falcon_discover.bench.promises import calibration, guarantee, in_the_large
+from falcon_discover.bench.ranker_study import Beyond, grid, permuted, rankings
 from falcon_discover.bench.store import RunKey
 from falcon_discover.bench.tables import TABLES, Cell, Table
 from falcon_discover.exceptions import InputError

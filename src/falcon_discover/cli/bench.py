@@ -119,9 +119,9 @@ def tables(
 @command
 def beyond(store: StoreFolder = STORE, dataset: DataSets = None, out: Folder = None) -> None:
     """Show what goes beyond the paper: gated rankers, calibrated risk, the guarantee."""
-    from falcon_discover.bench.beyond import summary
     from falcon_discover.bench.figures import draw_beyond
     from falcon_discover.bench.output import beyond_tables
+    from falcon_discover.bench.ranker_study import summary
 
     built = beyond_tables(_study(store, dataset))
     _show_and_write(built, out)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from falcon_discover.bench.beyond import Beyond, Scored
+from falcon_discover.bench.ranker_study import Beyond, Scored
 from falcon_discover.evaluation.budget import review_budget
 from falcon_discover.evaluation.risks import TOP_SHARE, slope_interval
 from falcon_discover.metrics import review_size
