@@ -7,7 +7,7 @@ from falcon_discover.plots.charts import calibration_chart
 from falcon_discover.report.page import Figure, Grid, Section, Summary, column
 from falcon_discover.report.svg import svg
 from falcon_discover.runtime.format import amount, count, interval, number, share
-from falcon_discover.runtime.words import percent
+from falcon_discover.runtime.words import level
 
 METHODS = {CAUTIOUS: "discrepancy, caution auto"}
 
@@ -26,7 +26,7 @@ def recalibration_section(summary: Summary) -> Section:
     words = (
         f"Log loss {number(before['nll'], 4)} before, {number(after['nll'], 4)} after the "
         "calibration that uses the evidence (discrepancy). Before, "
-        f"{count(before['confident'])} predictions are at least {percent(found['tau'])} sure; "
+        f"{count(before['confident'])} predictions are at least {level(found['tau'])} sure; "
         f"among as many of the surest, {amount(before['errors_at_coverage'])} are wrong before, "
         f"{amount(after['errors_at_coverage'])} after."
     )
