@@ -47,8 +47,8 @@ def edited(file: Path, field: str, value) -> Path:
 
 FIELDS = [
     "schema", "parts", "model", "model/backbone", "model/candidates", "model/name", "classes",
-    "tau", "threshold", "columns", "n_features", "category_values", "ranker", "versions", "reference",
-    "reference/kept", "reference/rows", "reference/validation_rows", "reference/of",
+    "tau", "threshold", "columns", "n_features", "category_values", "ranker", "versions",
+    "reference", "reference/kept", "reference/rows", "reference/validation_rows", "reference/of",
     "reference/encoded", "reference/recall", "measure", "measure/n_neighbors",
     "measure/n_mix_neighbors", "measure/mix", "measure/seed", "parts/objects.skops",
     "parts/objects.skops/bytes", "parts/objects.skops/sha256", "columns/load",
