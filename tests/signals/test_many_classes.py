@@ -145,7 +145,7 @@ def test_evidence_without_one_more_fold_is_that_of_the_oracle(audited):
 
 
 def test_opinions_on_new_rows_are_the_log_odds_of_the_decided_class(audited):
-    falcon, X, _, query, (_, _, p, _) = audited
+    falcon, _, _, query, (_, _, p, _) = audited
     state, reference = falcon.examine(query).state, falcon.audit_.reference
     coordinates = state.features[:, reference.opinions.columns]
     n_classes = p.shape[1]
@@ -178,7 +178,7 @@ def test_opinions_on_rows_of_the_fit_come_from_models_that_lack_their_fold(audit
 
 
 def test_a_rare_class_is_missing_in_some_fold():
-    X, y = naive.many_classes(140, 0, 7)
+    _, y = naive.many_classes(140, 0, 7)
     y[np.flatnonzero(y == 6)[2:]] = 5
     folds = make_folds(5, Labels.from_input(y), SEED)
     # The two rows lie in different folds: models without both do not know the class.
