@@ -188,7 +188,7 @@ def test_what_cannot_be_done_is_said(falcon, planted):
         found.calibrator("platt", weighted=True)
     with pytest.raises(InputError, match="need a model"):
         found.calibration_weights()
-    with pytest.raises(InputError, match="needs labelled rows"):
+    with pytest.raises(InputError, match="needs labels"):
         falcon.examine(planted.X[NEW][:5]).calibration_weights()
 
 
