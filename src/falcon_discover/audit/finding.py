@@ -195,8 +195,8 @@ class Finding:
         Returns
         -------
         frame, most suspicious first: row (position), suspicion, p (the probability of the last of
-        `classes`), predicted, confidence, region, region_id, reason; its index holds the row
-        labels
+        two `classes`; of more, that of the predicted one), predicted, confidence, region,
+        region_id, reason; its index holds the row labels
         """
         numbers = self.regions.numbers(self.table.frame)
         return review_list(

@@ -66,7 +66,7 @@ def review_list(
         {
             "row": top,
             "suspicion": suspicion[top],
-            "p": chosen.p if chosen.p.ndim == 1 else chosen.p[:, -1],
+            "p": chosen.own_score,
             "predicted": classes[chosen.decision],
             "confidence": chosen.confidence,
             "region": region[top],

@@ -54,6 +54,7 @@ class Discrepancy:
 
     Attributes
     ----------
+    learned_ : whether there was anything to learn from; scores stay as they are if not
     share_ : share of the evidence in the mix with Platt scaling
     caution_ : how far log-odds are shrunk
     """
@@ -69,6 +70,11 @@ class Discrepancy:
             check_number("caution", self.caution, lambda part: 0 <= part < 1, must)
         codes = np.asarray(y)
         own, target = _told(state, codes)
+        self.learned_ = bool(target.min() < target.max())
+        if not self.learned_:
+            # Of more than two classes, all decisions may be right: nothing says how sure to be.
+            self.share_, self.caution_ = 0.0, 0.0
+            return self
         # Its folds are not those of the fit: what is measured apart from these does not help it.
         sample = Sample.of_classes(replace(state, apart=None), codes, sample_weight)
         self._plain = Platt().fit(own, target, sample_weight)
@@ -91,11 +97,15 @@ class Discrepancy:
 
     def log_odds(self, state: State) -> FloatArray:
         """Return the recalibrated log-odds before they are shrunk."""
+        if not self.learned_:
+            return clipped_logit(state.own_score)
         plain = clipped_logit(self._plain.predict(state.own_score))
         return _mixed(plain, self._evidence.log_odds(state), self.share_)
 
     def predict(self, state: State, caution: float | None = None) -> FloatArray:
         """Return the recalibrated scores; with another caution than was fitted, if one is given."""
+        if not self.learned_:
+            return state.p
         kept = 1.0 - (self.caution_ if caution is None else caution)
         scores = np.asarray(expit(kept * self.log_odds(state)))
         return scores if state.p.ndim == 1 else _shared(state, scores)

@@ -30,7 +30,17 @@ if TYPE_CHECKING:
 
 RESULTS = ("report.html", "report.md", "review.csv", "review.parquet", "summary.json")
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
-Tau = Annotated[float, typer.Option(help="Confidence from which an error is a confident error.")]
+Tau = Annotated[
+    str,
+    typer.Option(
+        help="Confidence from which an error is a confident error, or one for each class: "
+        "a=0.9,b=0.8."
+    ),
+]
+Threshold = Annotated[
+    float,
+    typer.Option(help="Probability from which the positive one of two classes is decided."),
+]
 Budget = Annotated[float, typer.Option(help="Share of the rows to review.")]
 RankerName = Annotated[str, typer.Option(help="How rows are ranked; a wrong name lists all.")]
 Severity = Annotated[str, typer.Option(help="For auto: count errors, or weigh by surprise.")]
@@ -90,7 +100,12 @@ def audit(
     data: Annotated[Path, typer.Argument(help="CSV, parquet or Arrow/Feather file.")],
     target: Annotated[str, typer.Option(help="Label column.")],
     model: Annotated[Path | None, typer.Option(help="Fitted model, a skops file.")] = None,
-    proba: Annotated[str | None, typer.Option(help="Column of positive-class scores.")] = None,
+    proba: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Column of positive-class scores; or one for each class, called by it: p_a,p_b."
+        ),
+    ] = None,
     backbone: Annotated[
         str | None,
         typer.Option(
@@ -111,7 +126,8 @@ def audit(
         list[str] | None, typer.Option(help="Type in the model file to trust; may be repeated.")
     ] = None,
     out: Out = Path("falcon-report"),
-    tau: Tau = PAPER.tau,
+    tau: Tau = f"{PAPER.tau:g}",
+    threshold: Threshold = PAPER.decision_threshold,
     budget: Budget = PAPER.main_budget,
     ranker: RankerName = "auto",
     severity: Severity = "count",
@@ -132,11 +148,15 @@ def audit(
     the best of several, which takes minutes, or the one that --backbone names.
 
     Example: falcon-discover audit rows.csv --target outcome --proba score
+
+    With more than two classes: --proba p_red,p_green,p_blue
     """
+    from falcon_discover.cli.by_class import level, named_columns
     from falcon_discover.cli.request import AuditRequest
     from falcon_discover.data.files import read_table
     from falcon_discover.storage.objects import read_model
 
+    proba = proba or None
     given = [option for option in (model, proba, backbone) if option is not None]
     if len(given) > 1:
         raise InputError("--model, --proba and --backbone exclude each other: give one.")
@@ -155,12 +175,13 @@ def audit(
     request = AuditRequest(
         target=target,
         model=fitted,
-        proba=proba,
+        proba=named_columns(proba or (), table.columns),
         backbone=backbone or "auto",
         positive=positive,
         leave_out=tuple(leave_out or ()),
         identity=identity,
-        tau=tau,
+        tau=level(tau),
+        threshold=threshold,
         budget=budget,
         ranker=ranker,
         severity=severity,

@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from sklearn.frozen import FrozenEstimator
 
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.finding import Finding
 from falcon_discover.audit.predictions import discover
-from falcon_discover.data.labels import Labels
+from falcon_discover.cli.by_class import in_class_order
+from falcon_discover.data.labels import Labels, label_repr
 from falcon_discover.datasets.splits import paper_split
 from falcon_discover.evaluation.budget import (
     HELD_OUT,
@@ -38,6 +40,8 @@ from falcon_discover.settings import PAPER
 
 # Fewer rows may well have different values each in any column.
 MIN_IDENTIFIED = 50
+# With fewer rows of a class some part of a split would have none.
+MIN_SPLIT = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +54,13 @@ class AuditRequest:
 
     target: str
     model: Any = None
-    proba: str | None = None
+    proba: tuple[str, ...] = ()
     backbone: str = "auto"
     positive: str | None = None
     leave_out: tuple[str, ...] = ()
     identity: str | None = None
-    tau: float = PAPER.tau
+    tau: float | dict[str, float] = PAPER.tau
+    threshold: float = PAPER.decision_threshold
     budget: float = PAPER.main_budget
     ranker: str = "auto"
     severity: str = "count"
@@ -105,7 +110,7 @@ def run(data: pd.DataFrame, request: AuditRequest, *, name: str) -> Audit:
     X, y = _features(data, request, name)
     with notices.collected() as noticed:
         _note_identifiers(X, request)
-        if request.proba is not None:
+        if request.proba:
             falcon = None
             found, how = _audit_predictions(data, X, y, request)
         elif request.model is not None:
@@ -154,8 +159,9 @@ Findings = tuple[Finding, dict[str, Any]]
 def _audit_predictions(
     data: pd.DataFrame, X: pd.DataFrame, y: pd.Series, request: AuditRequest
 ) -> Findings:
-    p = _scores(data[request.proba])
-    found = discover(X, y, p, positive=request.positive, **_options(request))
+    found = discover(
+        X, y, _probabilities(data, y, request.proba), positive=request.positive, **_options(request)
+    )
     how = {
         "mode": "predictions only",
         "rows": "all rows, each compared with the rows of the other folds",
@@ -188,14 +194,7 @@ def _audit_model(
 def _audit_backbone(
     falcon: FalconDiscover, X: pd.DataFrame, y: pd.Series, request: AuditRequest
 ) -> Findings:
-    labels = Labels.from_input(y)
-    rarest = int(np.bincount(labels.codes).min())
-    if rarest < 10:
-        raise InputError(
-            f"the rarer class has {rarest} rows: training a backbone on 70 % of the rows and "
-            "auditing it on 20 % needs at least 10."
-        )
-    train, validation, test = paper_split(labels.codes, request.seed)
+    train, validation, test = paper_split(_strata(Labels.from_input(y)), request.seed)
     falcon.fit(X.iloc[train], y.iloc[train], X_cal=X.iloc[validation], y_cal=y.iloc[validation])
     found = falcon.examine(X.iloc[test], y.iloc[test])
     how = {
@@ -209,22 +208,43 @@ def _audit_backbone(
     return replace(found, table=table, source=HELD_OUT), how
 
 
+def _strata(labels: Labels) -> npt.NDArray[np.int8]:
+    """Return what a split keeps the shares of: the classes, the rare ones of several as one."""
+    counts = np.bincount(labels.codes, minlength=labels.n_classes)
+    common = counts >= MIN_SPLIT
+    if common.all():
+        return labels.codes
+    if labels.n_classes == 2 or not common.any():
+        which = "rarer class has" if labels.n_classes == 2 else "most frequent class has"
+        rows = int(counts.min() if labels.n_classes == 2 else counts.max())
+        raise InputError(
+            f"the {which} {rows} rows: training a backbone on 70 % of the rows and auditing it on "
+            f"20 % needs at least {MIN_SPLIT}."
+        )
+    rare = ", ".join(label_repr(label) for label in labels.classes[~common][:5])
+    notices.warn(
+        f"fewer than {MIN_SPLIT} rows are of class {rare}: the rows that train the model and those "
+        "it is audited on may lack them."
+    )
+    return np.where(common[labels.codes], labels.codes, counts.argmax()).astype(np.int8)
+
+
 def _options(request: AuditRequest) -> dict[str, Any]:
-    same = {name: getattr(request, name) for name in ("tau", "ranker", "severity", "n_jobs")}
-    return {**same, "random_state": request.seed}
+    names = ("tau", "threshold", "ranker", "severity", "n_jobs")
+    return {**{name: getattr(request, name) for name in names}, "random_state": request.seed}
 
 
 def _features(
     data: pd.DataFrame, request: AuditRequest, name: str
 ) -> tuple[pd.DataFrame, pd.Series]:
-    single = {"--target": request.target, "--proba": request.proba, "--id": request.identity}
-    roles = [(option, column) for option, column in single.items() if column is not None]
+    roles = [("--target", request.target), *(("--proba", column) for column in request.proba)]
+    roles += [("--id", request.identity)] if request.identity is not None else []
     roles += [("--leave-out", column) for column in request.leave_out]
     taken: dict[str, str] = {}
     for option, column in roles:
         if column not in data.columns:
             raise InputError(f"{option} names {no_column(column, data.columns, name)}")
-        if option in single and column in taken:
+        if option != "--leave-out" and column in taken:
             raise InputError(
                 f"{taken[column]} and {option} both name the column {column!r}: give each its own."
             )
@@ -242,6 +262,14 @@ def _features(
     if X.shape[1] == 0:
         raise InputError("no feature column is left beside the target.")
     return X, data[request.target]
+
+
+def _probabilities(data: pd.DataFrame, y: pd.Series, columns: tuple[str, ...]) -> FloatArray:
+    """Return the scores of one column, or those of each class in the classes' order."""
+    if len(columns) == 1:
+        return _scores(data[columns[0]])
+    ordered = in_class_order(columns, Labels.from_input(y).classes)
+    return np.column_stack([_scores(data[column]) for column in ordered])
 
 
 def _scores(column: pd.Series) -> FloatArray:

@@ -82,6 +82,17 @@ def label_repr(label: Any) -> str:
     return repr(scalar(label))
 
 
+def probability_names(classes: npt.NDArray[Any]) -> list[str]:
+    """Return what the columns of a model's probabilities are called, in the order of the classes.
+
+    Examples
+    --------
+    >>> probability_names(np.array(["no", "yes"])), probability_names(np.array([1, 2, 3]))
+    (['p'], ['p_1', 'p_2', 'p_3'])
+    """
+    return ["p"] if len(classes) == 2 else [f"p_{scalar(label)}" for label in classes]
+
+
 def _none_of(known: npt.NDArray[Any]) -> str:
     if len(known) == 2:
         return f"neither {label_repr(known[0])} nor {label_repr(known[1])}"

@@ -15,6 +15,7 @@ from falcon_discover.calibration import Discrepancy, fitted_calibrator
 from falcon_discover.metrics.decisions import Tau, level_of
 from falcon_discover.metrics.intervals import share_interval
 from falcon_discover.rankers.training import LabelledState
+from falcon_discover.runtime import notices
 from falcon_discover.runtime.records import records
 from falcon_discover.runtime.threads import limited
 from falcon_discover.runtime.types import FloatArray, IntArray
@@ -77,7 +78,10 @@ def cross_recalibrated(rows: LabelledState, tau: Tau, seed: int = 0) -> Recalibr
     rows = _sample(rows)
     scores = {method: np.empty(rows.state.p.shape) for method in SHOWN}
     splitter = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    for seen, held_out in splitter.split(rows.codes, rows.codes):
+    # Of more than two classes some may have fewer rows than there are parts.
+    with notices.ignoring(UserWarning, "The least populated class"):
+        parts = list(splitter.split(rows.codes, rows.codes))
+    for seen, held_out in parts:
         part, rest = _take(rows, seen), rows.state.take(held_out)
         for method, p in _scores(part, rest).items():
             scores[method][held_out] = p

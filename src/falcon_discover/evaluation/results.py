@@ -114,6 +114,7 @@ class Evaluation:
             "sides": {
                 "classes": records(self.sides.table),
                 "captures": records(self.sides.captures),
+                "mistaken": records(self.sides.mistaken),
                 "notice": self.notice,
             },
         }

@@ -1,7 +1,8 @@
 """Which way a model errs: confident errors by the class that it predicts.
 
 An error of a two-class model has a side: a row of the second class that is called the first, or
-the other way round. Figures over both hide that there may be only one.
+the other way round. Figures over both hide that there may be only one. With more classes there is
+a side for each pair: which class is mistaken for which.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ from falcon_discover.signals.state import State
 HARDLY = 0.01
 # What rows are instead, where there is more than one other class.
 ANOTHER = "another class"
+# What share a side is of: the other class, or all others.
+OF_CLASS = {False: "of that class", True: "of all others"}
+# As many lines as can be read at a glance.
+MOST_CLASSES = 10
+MOST_PAIRS = 5
 # A class with less than this share of the rows is a rare one.
 RARE = 0.2
 
@@ -50,10 +56,14 @@ class Sides:
         which share of those are such confident errors
     captures : one row per predicted class and budget: how many confident errors of each side a
         review of all rows by the evaluated ranker finds
+    mistaken : one row per pair of classes with a confident error, most errors first: `predicted`,
+        `actual`; `events`, rows of the class `actual` that are confidently called `predicted`;
+        `of_events`, the share of all confident errors; `class_rows` and `of_class` as above
     """
 
     table: pd.DataFrame
     captures: pd.DataFrame
+    mistaken: pd.DataFrame
 
     @classmethod
     def of(
@@ -74,24 +84,40 @@ class Sides:
             for code, predicted in enumerate(table["predicted"])
             for line in captures(ranking.found(events & (state.decision == code)), budgets)
         ]
-        return cls(table, pd.DataFrame(found))
+        mistaken = mistaken_classes(state, codes, classes, tau)
+        return cls(table, pd.DataFrame(found), mistaken)
 
     def frame(self) -> pd.DataFrame:
         """Return the table."""
         return self.table.copy()
 
     def __repr__(self) -> str:
+        if len(self.table) == 2:
+            return self._lines(self.table)
+        # The classes with most confident errors; the frame has them all.
+        shown = self.table.sort_values("events", ascending=False, kind="stable").head(MOST_CLASSES)
+        rest = len(self.table) - len(shown)
+        return "\n\n".join(
+            [
+                self._lines(self.table.loc[sorted(shown.index)])
+                + (f"\n... and {rest} more classes, with fewer confident errors" if rest else ""),
+                _mistaken_words(self.mistaken),
+            ]
+        )
+
+    def _lines(self, table: pd.DataFrame) -> str:
         lines = {}
-        for side in self.table.to_dict("records"):
+        for side in table.to_dict("records"):
             found = self.captures[self.captures["predicted"] == side["predicted"]]
             low, high, errs = side["low"], side["high"], side["events"]
-            name = f"predicted {label_repr(side['predicted'])}, was {label_repr(side['actual'])}"
+            was = f", was {label_repr(side['actual'])}" if len(self.table) == 2 else ""
+            name = f"predicted {label_repr(side['predicted'])}{was}"
             lines[name] = {
                 "confident": f"{side['eligible']:,}",
                 "wrong": f"{errs:,}",
                 "rate": rate(side["rate"]) if side["eligible"] else "",
                 "95% interval": f"[{low:.4f}, {high:.4f}]" if side["eligible"] else "",
-                "of that class": rate(side["of_class"]) if side["class_rows"] else "",
+                OF_CLASS[len(self.table) > 2]: rate(side["of_class"]) if side["class_rows"] else "",
                 **{
                     f"top {percent(line.budget)}": amount(line.captured) if errs else ""
                     for line in found.itertuples()
@@ -139,6 +165,53 @@ def by_predicted_class(
             }
         )
     return pd.DataFrame(lines)
+
+
+def mistaken_classes(
+    state: State, codes: Codes, classes: Sequence[Any] | npt.NDArray[Any], tau: Tau
+) -> pd.DataFrame:
+    """Return which class is mistaken for which, confidently; see `Sides.mistaken`.
+
+    Examples
+    --------
+    >>> state = State.from_scores(np.array([[0.9, 0.1, 0.0], [0.0, 0.1, 0.9], [0.9, 0.0, 0.1]]))
+    >>> table = mistaken_classes(state, np.array([0, 1, 2], np.int8), ["a", "b", "c"], tau=0.9)
+    >>> table[["predicted", "actual", "events"]].values.tolist()
+    [['a', 'c', 1], ['c', 'b', 1]]
+    """
+    events = state.events(codes, tau)
+    counts = np.zeros((len(classes), len(classes)), dtype=np.intp)
+    np.add.at(counts, (state.decision[events], codes[events]), 1)
+    rows = np.bincount(codes, minlength=len(classes))
+    pairs = [
+        {
+            "predicted": plain_label(classes[called]),
+            "actual": plain_label(classes[actual]),
+            "events": int(counts[called, actual]),
+            "of_events": float(counts[called, actual] / counts.sum()),
+            "class_rows": int(rows[actual]),
+            "of_class": float(counts[called, actual] / rows[actual]),
+        }
+        for called, actual in np.argwhere(counts)
+    ]
+    names = ["predicted", "actual", "events", "of_events", "class_rows", "of_class"]
+    table = pd.DataFrame(pairs, columns=names)
+    return table.sort_values("events", ascending=False, kind="stable", ignore_index=True)
+
+
+def _mistaken_words(mistaken: pd.DataFrame) -> str:
+    """Return the pairs of classes with most confident errors."""
+    if mistaken.empty:
+        return "No class is confidently mistaken for another."
+    parts = [
+        f"{label_repr(pair['actual'])} for {label_repr(pair['predicted'])} {pair['events']:,} times"
+        if pair["events"] > 1
+        else f"{label_repr(pair['actual'])} for {label_repr(pair['predicted'])} once"
+        for pair in mistaken.head(MOST_PAIRS).to_dict("records")
+    ]
+    rest = len(mistaken) - len(parts)
+    more = f", and {rest} more pairs of classes" if rest > 1 else ", and one more pair" * rest
+    return f"Confidently mistaken: {', '.join(parts)}{more}."
 
 
 def notice(table: pd.DataFrame) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime.records import scalar
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
 
@@ -137,6 +138,19 @@ def level_of(tau: Tau, decision: npt.NDArray[np.integer]) -> float | FloatArray:
 def least(tau: Tau) -> float:
     """Return the lowest threshold of confidence, below which no row is eligible."""
     return min(tau) if isinstance(tau, tuple) else tau
+
+
+def by_name(tau: Tau, classes: npt.NDArray[Any]) -> float | dict[str, float]:
+    """Return the threshold of confidence; where it differs by class, with the classes' names.
+
+    Examples
+    --------
+    >>> by_name((0.95, 0.8), np.array(["no", "yes"]))
+    {'no': 0.95, 'yes': 0.8}
+    """
+    if not isinstance(tau, tuple):
+        return tau
+    return {str(scalar(label)): level for label, level in zip(classes, tau, strict=True)}
 
 
 def false_confidence(

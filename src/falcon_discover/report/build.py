@@ -19,6 +19,7 @@ from falcon_discover.evaluation.results import Evaluation
 from falcon_discover.evaluation.sides import plain_label
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import review_size
+from falcon_discover.metrics.decisions import by_name
 from falcon_discover.report.rows import listed, page_rows
 from falcon_discover.runtime import notices, progress
 from falcon_discover.runtime.records import plain, records
@@ -120,11 +121,15 @@ class Report:
                 "features": len(found.table.kinds),
                 "target": about.target,
                 "classes": [plain_label(label) for label in found.classes],
-                "positive": plain_label(found.classes[1]),
-                "scored": plain_label(found.classes[found.audit.scored]),
+                **_score_of(found),
             },
             "how": about.how,
-            "settings": {"tau": found.tau, "budget": about.budget, **about.settings},
+            "settings": {
+                "tau": by_name(found.tau, found.classes),
+                "threshold": None if len(found.classes) > 2 else found.state.threshold,
+                "budget": about.budget,
+                **about.settings,
+            },
             "eligible": _eligible(found),
             "review": {
                 "budget": about.budget,
@@ -170,7 +175,7 @@ def _parts(found: Finding, about: About) -> tuple[dict[str, Any], dict[str, str]
             None if _affordable(found, about) else COSTLY,
             lambda: plain(found.contributions().to_dict()),
         ),
-        "calibration": (None, lambda: curves.recalibration().to_dict()),
+        "calibration": (None, lambda: _calibration(found, curves)),
     }
     parts: dict[str, Any] = {"curves": made}
     progress.step("report: calibration")
@@ -202,6 +207,20 @@ def _no_map(found: Finding) -> str | None:
     if found.codes is not None and not found.events.any():
         return "There is no confident error to map."
     return None
+
+
+def _score_of(found: Finding) -> dict[str, Any]:
+    """Return which class scores are the probability of; of more than two, the predicted one."""
+    if len(found.classes) > 2:
+        return {"positive": None, "scored": None}
+    return {
+        "positive": plain_label(found.classes[1]),
+        "scored": plain_label(found.classes[found.audit.scored]),
+    }
+
+
+def _calibration(found: Finding, curves: Curves) -> dict[str, Any]:
+    return curves.recalibration().to_dict() | {"tau": by_name(found.tau, found.classes)}
 
 
 def _conflict(found: Finding) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 
 # More names than this are not read.
@@ -25,17 +25,18 @@ def percent(share: float) -> str:
     return f"{math.floor(1000 * share) / 10:g} %"
 
 
-def level(tau: float | tuple[float, ...]) -> str:
+def level(tau: float | Collection[float] | Mapping[str, float]) -> str:
     """Return a threshold of confidence, which may differ by class.
 
     Examples
     --------
-    >>> level(0.9), level((0.95, 0.8))
-    ('90 %', '80 % to 95 % (by class)')
+    >>> level(0.9), level((0.95, 0.8)), level({"no": 0.95, "yes": 0.8})
+    ('90 %', '80 % to 95 % (by class)', '80 % to 95 % (by class)')
     """
-    if isinstance(tau, tuple):
-        return f"{percent(min(tau))} to {percent(max(tau))} (by class)"
-    return percent(tau)
+    if isinstance(tau, float | int):
+        return percent(tau)
+    levels = tau.values() if isinstance(tau, Mapping) else tau
+    return f"{percent(min(levels))} to {percent(max(levels))} (by class)"
 
 
 def rate(share: float) -> str:

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from joblib import effective_n_jobs
 
 from falcon_discover.audit.estimator import FalconDiscover
+from falcon_discover.data.labels import probability_names
 from falcon_discover.exceptions import InputError
 from falcon_discover.rankers import trait
 from falcon_discover.runtime import notices
@@ -23,7 +24,7 @@ from falcon_discover.runtime.words import meant
 from falcon_discover.scoring import rows
 from falcon_discover.scoring.plan import Part, Source
 
-SCORES = ("p", "predicted", "confidence", "suspicion", "risk")
+SCORES = ("predicted", "confidence", "suspicion", "risk")
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Scored:
 
 def check_columns(falcon: FalconDiscover, sources: Sequence[Source], identity: str | None) -> None:
     """Raise if a file lacks a column that scoring needs, or does not go with the first file."""
-    if identity in SCORES:
+    if identity in (*probability_names(falcon.classes_), *SCORES):
         raise InputError(f"--id names the column {identity!r}, which is a column of the result.")
     first: tuple[str, list[str], pa.DataType | None] | None = None
     for source in sources:
@@ -105,6 +106,8 @@ def _score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Sco
 def score_table(falcon: FalconDiscover, X: Any) -> pd.DataFrame:
     """Return scores of new rows: p, predicted, confidence, suspicion and, where known, risk.
 
+    Of more than two classes there is one `p_<class>` for each in place of `p`.
+
     A ranker that puts eligible rows first needs no signal of the others: only eligible rows are
     compared with the reference and probed, which is most of the work.
     """
@@ -112,10 +115,11 @@ def score_table(falcon: FalconDiscover, X: Any) -> pd.DataFrame:
     with one_blas_thread(openmp=effective_n_jobs(falcon.n_jobs)):
         state = audit.state(falcon.new_rows(X), only_eligible=trait(audit.ranker, "gated"))
         suspicion, risk = audit.judge(state)
+        names = probability_names(audit.classes)
         scores = pd.DataFrame(
             {
-                "p": state.p,
-                "predicted": audit.classes[state.decision.astype(int)],
+                **dict(zip(names, state.p.reshape(len(state), -1).T, strict=True)),
+                "predicted": audit.classes[state.decision],
                 "confidence": state.confidence,
                 "suspicion": suspicion,
             }

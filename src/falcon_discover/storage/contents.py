@@ -46,6 +46,8 @@ from falcon_discover.storage.manifest import (
     REGIONS,
     VALIDATION_FEATURES,
     VALIDATION_ROWS,
+    tau_of,
+    threshold_of,
 )
 
 # A sample is a tenth of the rows, but at least this many.
@@ -82,6 +84,7 @@ def stored(falcon: FalconDiscover, keep: Keep) -> tuple[dict[str, Any], Parts, l
         },
         "classes": [str(label) for label in audit.classes],
         "tau": list(audit.tau) if isinstance(audit.tau, tuple) else float(audit.tau),
+        "threshold": float(audit.threshold),
         "columns": audit.kinds,
         "n_features": falcon.n_features_in_,
         "category_values": sum(len(v) for v in audit.view.values_.values()),
@@ -111,6 +114,8 @@ def restored(archive: Archive, trusted: Collection[str], n_jobs: int | None) -> 
             parameters["n_jobs"] = n_jobs
         library = estimator is None or isinstance(estimator, str)
         classes = content["classes"]
+        if [str(label) for label in classes] != manifest["classes"]:
+            raise InputError(f"{where} was altered: its classes are not those of the manifest.")
         model = probe(content["model"], np.arange(len(classes)) if library else classes)
         bare = manifest["reference"]["kept"] == "none"
         audit = (_bare_audit if bare else _audit)(content, archive, model)
@@ -196,7 +201,7 @@ def _kept(codes: Any, keep: Keep, seed: int) -> IntArray:
     size = min(len(codes), max(SAMPLE_AT_LEAST, round(SAMPLE_SHARE * len(codes))))
     rng = np.random.default_rng(seed)
     chosen = []
-    for label in (0, 1):
+    for label in np.unique(codes):
         own = np.flatnonzero(codes == label)
         share = min(len(own), max(1, round(size * len(own) / len(codes))))
         chosen.append(rng.permutation(own)[:share])
@@ -259,7 +264,9 @@ def _reference(
     arrays = _arrays(archive, REFERENCE, about["rows"])
     with reading(archive.named(REFERENCE)):
         encoded: Any = arrays["coordinates"].astype(view.dtype, copy=False)
-        index = LabelledIndex(arrays["coordinates"], arrays["labels"], n_jobs)
+        n_classes = len(content["classes"])
+        index = LabelledIndex(arrays["coordinates"], arrays["labels"], n_jobs, n_classes)
+        p = arrays["p"].reshape((-1,) if n_classes == 2 else (about["rows"], n_classes))
     if about["encoded"] is not None:
         where = archive.named(ENCODED)
         encoded = frames.rows_restored(
@@ -267,7 +274,7 @@ def _reference(
         )
     return Reference(
         arrays["labels"],
-        arrays["p"],
+        p,
         view,
         index,
         content["support"],
@@ -284,16 +291,17 @@ def _audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAud
     view: Any = content["view"] or model.view
     reference = _reference(content, view, model, archive, content["parameters"]["n_jobs"])
     frame = _table(archive, FIT_ROWS, rows)
+    classes, threshold = content["classes"], threshold_of(manifest)
     with reading(archive.named(FIT_ROWS)):
-        oof = frames.labelled_state(frame, reference.coordinates)
+        oof = frames.labelled_state(frame, reference.coordinates, len(classes), threshold)
     validation = None
     if checked:
         other = _table(archive, VALIDATION_ROWS, checked)
         features = _arrays(archive, VALIDATION_FEATURES, checked)["features"]
         with reading(archive.named(VALIDATION_ROWS)):
-            validation = frames.labelled_state(other, features)
+            validation = frames.labelled_state(other, features, len(classes), threshold)
     training = TrainingRows(oof, validation)
-    tau, spec = manifest["tau"], content["spec"]
+    tau, spec = tau_of(manifest), content["spec"]
     training.keep(REGION_WITNESS, tau, content["witness"])
     training.keep(spec, tau, content["ranker"])
     table = _table(archive, FIT_TABLE, rows)
@@ -301,8 +309,9 @@ def _audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAud
     clusters = Clusters(**regions["clusters"], summary=_table(archive, REGIONS))
     frozen = isinstance(content["parameters"]["estimator"], FrozenEstimator)
     return FittedAudit(
-        classes=content["classes"],
+        classes=classes,
         tau=tau,
+        threshold=threshold,
         spec=spec,
         seed=measure["seed"],
         kinds=dict(manifest["columns"]),
@@ -314,17 +323,20 @@ def _audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAud
         view=view,
         model=model,
         reference=reference,
-        builder=StateBuilder(**{**measure, "mix": tuple(measure["mix"])}),
+        builder=StateBuilder(**{**measure, "mix": tuple(measure["mix"]), "threshold": threshold}),
     )
 
 
 def _bare_audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAudit:
     """Return an audit that was saved without any row: it ranks by the model's confidence."""
     manifest = archive.manifest
-    state, codes = certainty_alone(np.empty(0)), np.empty(0, dtype=np.int8)
+    classes, threshold = content["classes"], threshold_of(manifest)
+    none = np.empty(0) if len(classes) == 2 else np.empty((0, len(classes)))
+    state, codes = certainty_alone(none, threshold), np.empty(0, dtype=np.int8)
     return FittedAudit(
-        classes=content["classes"],
-        tau=manifest["tau"],
+        classes=classes,
+        tau=tau_of(manifest),
+        threshold=threshold,
         spec=BARE_RANKER,
         seed=manifest.get("seed", 0),
         kinds=dict(manifest["columns"]),

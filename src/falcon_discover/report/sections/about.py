@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from falcon_discover.report.page import Grid, Section, Summary
 from falcon_discover.report.sections.headline import score_words
 from falcon_discover.runtime.format import count, number, text
+
+
+def _tau(tau: float | dict[str, float]) -> Any:
+    if not isinstance(tau, dict):
+        return tau
+    return ", ".join(f"{name}: {level:g}" for name, level in tau.items())
 
 
 def about_section(summary: Summary) -> Section:
@@ -20,6 +28,7 @@ def about_section(summary: Summary) -> Section:
         **{name: value for name, value in how.items() if name not in ("candidates", "rows")},
         "which rows": how.get("rows"),
         **summary["settings"],
+        "tau": _tau(summary["settings"]["tau"]),
         **summary["versions"],
         "made": f"{summary['created']}, in {number(summary['seconds'], 1)} s",
     }

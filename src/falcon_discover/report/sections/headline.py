@@ -7,7 +7,7 @@ from typing import Any
 from falcon_discover.report.page import Grid, Section, Summary, Tile, column
 from falcon_discover.report.sections.budget import own_captures
 from falcon_discover.runtime.format import count, interval, number, share, text
-from falcon_discover.runtime.words import percent, rate
+from falcon_discover.runtime.words import level, percent, rate
 
 
 def tiles(summary: Summary) -> list[Tile]:
@@ -15,7 +15,7 @@ def tiles(summary: Summary) -> list[Tile]:
     sure, tau = summary["eligible"], summary["settings"]["tau"]
     found = [
         Tile(count(summary["data"]["audited"]), "predictions audited"),
-        Tile(count(sure["rows"]), f"at least {percent(tau)} sure ({share(sure['share'], 0)})"),
+        Tile(count(sure["rows"]), f"at least {level(tau)} sure ({share(sure['share'], 0)})"),
     ]
     if summary["evaluation"] is None:
         listed = summary["review"]["listed"]
@@ -45,7 +45,11 @@ def score_words(data: dict[str, Any]) -> str:
     "score = probability of 'stayed'"
     >>> score_words({"positive": "stayed", "scored": "churned"})
     "score = probability of 'churned' (p in the review list: of 'stayed')"
+    >>> score_words({"positive": None, "scored": None})
+    'score = probability of the predicted class'
     """
+    if data["scored"] is None:
+        return "score = probability of the predicted class"
     words = f"score = probability of {data['scored']!r}"
     turned = data["scored"] != data["positive"]
     return f"{words} (p in the review list: of {data['positive']!r})" if turned else words
