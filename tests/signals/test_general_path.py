@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from falcon_discover.evaluation.curves.confidence import confidence_histogram, reliability
+from falcon_discover.evaluation.curves import confidence_histogram, reliability
 from sklearn.linear_model import LogisticRegression
 
 from falcon_discover import metrics, rankers
