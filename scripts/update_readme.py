@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from figures import actions, claims, paper, performance, plausibility, ranking, signals
+from figures import actions, claims, comparators, paper, performance, plausibility, ranking, signals
 from figures.common import ROOT
 
 PAGES = (
@@ -23,6 +23,7 @@ PAGES = (
     "docs/guides/scale-out.md",
     "docs/paper/reproduction.md",
     "docs/paper/deviations.md",
+    "docs/paper/comparators.md",
 )
 TABLES = {
     **ranking.TABLES,
@@ -30,6 +31,7 @@ TABLES = {
     **performance.TABLES,
     **plausibility.TABLES,
     **paper.TABLES,
+    **comparators.TABLES,
     **claims.TABLES,
     **signals.TABLES,
 }
@@ -48,7 +50,12 @@ def filled(text: str) -> str:
 
 
 # Figures of the results that pages of the site show; the site serves nothing outside docs/.
-FIGURES = ("beyond/gains.png", "beyond/risk_calibration.png", "figures/adult_operating_points.png")
+FIGURES = (
+    "beyond/gains.png",
+    "beyond/risk_calibration.png",
+    "comparators/stronger_predictors.png",
+    "figures/adult_operating_points.png",
+)
 
 
 def stale() -> list[str]:

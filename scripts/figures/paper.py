@@ -63,7 +63,7 @@ def verdict_table() -> str:
         f"The paper prints {len(known)} values; {int((known['repeats'] == '').sum())} of them are "
         "distinct, since some figures stand in two or three tables.\n"
         f"{len(aside)} cannot be compared (MiniBooNE, of which we have a sample, with every mean "
-        "that includes it; deep models that were not run).\n\n"
+        "that includes it).\n\n"
         f"{table(['verdict', 'printed values', 'distinct'], rows)}\n\n"
         f"{table(['distinct, by data set', AGREES, DIFFERS, CANNOT_TELL], by_set)}"
     )

@@ -206,6 +206,42 @@ def test_full_baselines(study):
     assert table["best_family", "adult"].mean == pytest.approx(2 / 3)
 
 
+def frozen_run(store: Store, key: RunKey, score: np.ndarray) -> None:
+    """Write a run of a frozen model that has these confidences in class 0, and is always wrong."""
+    rows = pd.DataFrame({"row": np.arange(2 * N), "split": ["validation"] * N + ["test"] * N})
+    rows = rows.assign(label=1, p=np.tile(1 - score, 2))
+    scores = rows[["row"]].assign(learned_t90=0.0, auto_t90=np.tile(score, 2))
+    report = {"label_auroc": 0.9, "accuracy": 0.0, "best_epoch": 3, "seconds": {"fit": 2.0}}
+    store.write(key, {"rows": rows, "scores": scores}, report)
+
+
+def test_deep_models_stand_in_the_table_once_all_seeds_are_there(tmp_path):
+    store = Store(tmp_path, plan.settings())
+    for seed in PAPER.seeds:
+        for backbone in plan.BACKBONES:
+            write_run(store, RunKey("adult", seed, backbone), auroc=0.9)
+    frozen = Store(tmp_path / plan.FROZEN, {"models": {}})
+    # Four rows are sure and wrong; the two surest of all rows are among them.
+    sure = np.array([0.99, 0.98, 0.95, 0.92, *[0.6] * 6])
+    for seed in PAPER.seeds:
+        frozen_run(frozen, RunKey("adult", seed, "saint"), sure)
+        frozen_run(frozen, RunKey("adult", seed, "realmlp_smoothed"), np.minimum(sure, 0.95))
+    frozen_run(frozen, RunKey("adult", PAPER.seeds[0], "realmlp"), sure)
+    study = Study(store)
+    table = cells(study, "tab:appendix_full_baselines")
+    assert table["saint", "adult"].numbers == (0.5,) * 4
+    # Three rows tie for the first two places: of four events 2 are found.
+    assert table["realmlp_smoothed", "adult"].mean == pytest.approx(0.5)
+    assert table["realmlp", "adult"].text == "not run"
+    lines = check(study)
+    here = lines[(lines["table"] == "tab:appendix_full_baselines") & (lines["column"] == "adult")]
+    here = here.set_index("row")
+    # The paper's RealMLP stands beside the one with its authors' defaults.
+    assert here.loc["realmlp", "figure"] == "realmlp_smoothed"
+    assert here.loc["realmlp", "ours"] == 0.5
+    assert here.loc["ft_transformer", "verdict"] == "not run"
+
+
 def test_fixed_backbones(study):
     table = cells(study, "tab:appendix_fixed_backbone_full")
     assert table["adult", "cap20_mean"].mean == pytest.approx(1 / 3)

@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from falcon_discover import PAPER, FalconDiscover
+from falcon_discover.cli import app
 from falcon_discover.data.table import Table
 from falcon_discover.exceptions import InputError
 from falcon_discover.models import library
@@ -81,3 +83,11 @@ def test_quantiles_are_normal_and_do_not_move_with_the_scale():
     )
     near = np.abs(scaled[:, 0]) < 2
     np.testing.assert_allclose(scaled[near, 0], scaled[near, 1], atol=0.02)
+
+
+def test_a_deep_model_is_not_to_be_saved_and_that_is_said_before_the_work(tmp_path):
+    data, out = tmp_path / "no.csv", tmp_path / "audit.falcon"
+    words = ["audit", str(data), "--target", "y", "--backbone", "saint", "--save", str(out)]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 1
+    assert "--save cannot keep the deep model 'saint'" in " ".join(done.output.split())

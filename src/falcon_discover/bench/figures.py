@@ -33,6 +33,16 @@ GAINING = {
     "gated_trustscore": (COLOURS["trustscore"], "s"),
     "learned": (COLOURS["learned"], "v"),
 }
+# Frozen models, trees first.
+LOOKS = {
+    "lightgbm": ("#999999", "o"),
+    "xgboost": ("#000000", "s"),
+    "ft_transformer": ("#0072B2", "^"),
+    "realmlp": ("#009E73", "v"),
+    "realmlp_smoothed": ("#56B4E9", "D"),
+    "saint": ("#D55E00", "P"),
+    "saint_rows": ("#CC79A7", "X"),
+}
 STYLES = {name: ("--" if name in plan.PRIORS or name == "failure" else "-") for name in COLOURS}
 BUDGETS = np.linspace(0.01, 0.5, 50)
 
@@ -163,3 +173,29 @@ def _calibration(tables: dict[str, pd.DataFrame], axes: Any) -> None:
         ylabel="observed rate, 95 % interval",
     )  # fmt: skip
     axes.legend(fontsize=7, frameon=False)
+
+
+def draw_comparators(tables: dict[str, pd.DataFrame], folder: Path) -> Path:
+    """Draw the eligible AUROC of the gate and of `auto`, and return the file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    known = tables["rankers"].set_index(["ranker", "dataset", "model"])["eligible_auroc"]
+    names = list(dict.fromkeys(tables["models"]["dataset"]))
+    models = [model for model in LOOKS if model in set(tables["models"]["model"])]
+    figure, axes = canvas(6.4, 1.0 + 0.95 * len(names))
+    for place, model in enumerate(models):
+        colour, marker = LOOKS[model]
+        height = np.arange(len(names)) + 0.11 * (place - (len(models) - 1) / 2)
+        gate, auto = (
+            np.array([known.get((ranker, name, model), np.nan) for name in names])
+            for ranker in ("gated_confidence", "auto")
+        )
+        axes.hlines(height, gate, auto, color=colour, linewidth=1)
+        axes.plot(gate, height, marker, color=colour, markersize=4.5, markerfacecolor="white")
+        axes.plot(auto, height, marker, color=colour, markersize=4.5, label=model)
+    for border in np.arange(len(names) - 1) + 0.5:
+        axes.axhline(border, color="0.9", linewidth=0.8, zorder=0)
+    axes.set_yticks(range(len(names)), [plan.TITLES[name] for name in names])
+    axes.invert_yaxis()
+    axes.set_xlabel("eligible AUROC: gated confidence (open) and auto (filled)")
+    axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    return save(figure, folder / "stronger_predictors.png")

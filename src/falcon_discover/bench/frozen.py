@@ -77,7 +77,9 @@ def audit_frozen(key: RunKey, n_jobs: int, device: str = "auto") -> Tables:
         model = fitted_model(key, known, labels.codes[train], n_jobs, device)
     own = Labels(labels.classes, labels.codes[validation])
     with watch.stage("states"), notices.collected():
-        audited, later = _states(model, table.take(validation), own, table.take(test), key, n_jobs)
+        audited, later = frozen_states(
+            model, table.take(validation), own, table.take(test), key, n_jobs
+        )
     rows = pd.concat(
         [
             _frame(audited, "validation", validation, own.codes),
@@ -118,7 +120,7 @@ def fitted_model(key: RunKey, table: Table, codes: Any, n_jobs: int, device: str
     return Pipeline([("view", view), ("model", model)])
 
 
-def _states(
+def frozen_states(
     model: Any, audit: Table, labels: Labels, new: Table, key: RunKey, n_jobs: int
 ) -> tuple[State, State]:
     """Return the states of the audit rows, each without its fold, and of the new ones."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pandas as pd
 
 from falcon_discover import metrics
 from falcon_discover.bench import plan
-from falcon_discover.bench.store import RunKey, Store
+from falcon_discover.bench.store import SETTINGS, RunKey, Store
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
@@ -74,7 +75,7 @@ class Run:
             return metrics.gated_confidence(part["confidence"].to_numpy(), tau)
         if variant and name in plan.FAMILY:
             return part[f"{name}_{variant}"].to_numpy()
-        column = f"learned_{plan.at(tau)}" if name == "learned" else name
+        column = f"{name}_{plan.at(tau)}" if name in ("learned", "auto") else name
         return part[column].to_numpy()
 
     def capture(
@@ -124,6 +125,41 @@ class Run:
         return self.choice(plan.FAMILY, tau, variant)
 
 
+class FrozenRuns:
+    """Models that were fitted once and frozen, as far as a store has them.
+
+    Parameters
+    ----------
+    folder : that of the whole benchmark
+    """
+
+    def __init__(self, folder: Path) -> None:
+        there = (folder / plan.FROZEN / SETTINGS).is_file()
+        self.store = Store(folder / plan.FROZEN) if there else None
+
+    def keys(self, dataset: str, model: str) -> list[RunKey]:
+        """Return the runs of all seeds; none if one is missing."""
+        keys = [RunKey(dataset, seed, model) for seed in PAPER.seeds]
+        whole = self.store is not None and all(map(self.store.done, keys))
+        return keys if whole else []
+
+    def runs(self, dataset: str, model: str) -> list[Run]:
+        """Return the runs of all seeds with labels and scores; none if one is missing."""
+        return [self._run(key) for key in self.keys(dataset, model)]
+
+    def reports(self, dataset: str, model: str) -> list[dict[str, Any]]:
+        """Return what is told of each run."""
+        assert self.store is not None
+        return [self.store.report(key) for key in self.keys(dataset, model)]
+
+    def _run(self, key: RunKey) -> Run:
+        assert self.store is not None
+        self.store.report(key)
+        rows = self.store.read(key, "rows", [name for name in ROWS if name != "confidence"])
+        sure = metrics.confidence(rows["p"].to_numpy())
+        return Run(key, rows.assign(confidence=sure), self.store.read(key, "scores"))
+
+
 class Study:
     """All runs of a store that belong to the paper's study."""
 
@@ -132,6 +168,7 @@ class Study:
         there = {key.dataset for key in store.runs()}
         self.datasets = [name for name in (names or plan.DATASETS) if names or name in there]
         self.seeds = PAPER.seeds
+        self.frozen = FrozenRuns(store.folder)
         self._runs: dict[RunKey, Run] = {}
         self._tables: dict[str, Any] = {}
         self._reports: dict[RunKey, dict[str, Any]] = {}

@@ -72,15 +72,8 @@ FAMILY = ("learned", "s_disc", "s_stab")
 STATES, RANKERS, ACTIONS = "states", "rankers", "actions"
 # Stronger predictors, frozen, and the trees to compare them with.
 FROZEN = "frozen"
-FROZEN_MODELS = (
-    "realmlp",
-    "realmlp_smoothed",
-    "ft_transformer",
-    "saint",
-    "saint_rows",
-    "lightgbm",
-    "xgboost",
-)
+DEEP_MODELS = ("ft_transformer", "realmlp", "realmlp_smoothed", "saint", "saint_rows")
+FROZEN_MODELS = ("lightgbm", "xgboost", *DEEP_MODELS)
 # Beyond the paper: the thresholds and base models over which the ranker must hold.
 GRID_TAUS = (0.80, 0.85, 0.90, 0.95)
 GRID_BACKBONES = (

@@ -73,7 +73,7 @@ class Scored:
         if ranker == "gated_stability":
             return metrics.gated(self.test["s_stab"].to_numpy(), self.confidence, tau)
         assert self.paper is not None
-        return self.paper.score(ranker, tau)
+        return self.paper.score(self.paper.family(tau) if ranker == "family" else ranker, tau)
 
     def against_the_gate(self, ranker: str, tau: float = PAPER.tau) -> Split:
         """Return the test rows with a ranker's scores and those of gated confidence."""
@@ -122,19 +122,20 @@ def rankings(beyond: Beyond) -> pd.DataFrame:
         runs = beyond.all_seeds(dataset)
         weights = [int(run.events().sum()) for run in runs]
         for ranker in (*GATED, *FROM_PAPER):
-            figures = pd.DataFrame([_figures(run, ranker) for run in runs])
+            figures = pd.DataFrame([ranking_figures(run, ranker) for run in runs])
             line: dict[str, Any] = {"dataset": dataset, "ranker": ranker, "seeds": len(runs)}
             line["events"] = sum(weights)
             for name in RANKING_COLUMNS:
                 pooled = name in ("eligible_auroc", "average_precision")
-                line[name] = _mean(figures[name], weights if pooled else None)
+                line[name] = weighted_mean(figures[name], weights if pooled else None)
             if ranker != GATE:
-                line |= _gain(runs, ranker)
+                line |= gain_over_gate(runs, ranker)
             lines.append(line)
     return pd.DataFrame(lines)
 
 
-def _figures(run: Scored, ranker: str) -> dict[str, float]:
+def ranking_figures(run: Scored, ranker: str) -> dict[str, float]:
+    """Return what a ranker finds in one run."""
     events, score, eligible = run.events(), run.score(ranker), run.eligible()
     figures = {
         "eligible_auroc": metrics.fc_auroc(events[eligible], score[eligible]),
@@ -152,14 +153,15 @@ def _figures(run: Scored, ranker: str) -> dict[str, float]:
     return figures
 
 
-def _mean(values: Sequence[float], weights: Sequence[int] | None = None) -> float:
+def weighted_mean(values: Sequence[float], weights: Sequence[int] | None = None) -> float:
+    """Return the mean of the values that are defined; NaN if none is."""
     known = np.asarray(values, dtype=np.float64)
     w = np.ones(len(known)) if weights is None else np.asarray(weights, dtype=np.float64)
     defined = np.isfinite(known) & (w > 0)
     return float(np.average(known[defined], weights=w[defined])) if defined.any() else np.nan
 
 
-def _gain(
+def gain_over_gate(
     runs: Sequence[Scored], ranker: str, tau: float = PAPER.tau, *, captures: bool = True
 ) -> dict[str, float]:
     """Return the gain in eligible AUROC and in Capture@20 with paired intervals."""
@@ -169,7 +171,7 @@ def _gain(
     figures = {"auroc_gain": gain, "auroc_gain_low": low, "auroc_gain_high": high}
     judged = [split for split in splits if split.events.any()]
     if captures and judged:
-        mean = _mean(
+        mean = weighted_mean(
             [
                 metrics.capture_at(s.events, s.score, PAPER.main_budget)
                 - metrics.capture_at(s.events, s.other, PAPER.main_budget)
@@ -201,8 +203,8 @@ def grid(beyond: Beyond) -> pd.DataFrame:
                     "tau": tau,
                     "seeds": len(runs),
                     "events": sum(weights),
-                    "gate_auroc": _mean(gate, weights) if runs else np.nan,
-                    **_gain(runs, "auto", tau, captures=False),
+                    "gate_auroc": weighted_mean(gate, weights) if runs else np.nan,
+                    **gain_over_gate(runs, "auto", tau, captures=False),
                 }
                 line["significantly_below"] = bool(line["auroc_gain_high"] < 0)
                 line["significantly_above"] = bool(line["auroc_gain_low"] > 0)

@@ -154,6 +154,7 @@ def audit(
     from falcon_discover.cli.by_class import level, named_columns
     from falcon_discover.cli.request import AuditRequest
     from falcon_discover.data.files import read_table
+    from falcon_discover.models import library
     from falcon_discover.storage.objects import read_model
 
     proba = proba or None
@@ -164,6 +165,8 @@ def audit(
         raise InputError("--positive belongs to --proba.")
     if save is not None and proba is not None:
         raise InputError("--save needs a model: bare predictions cannot be made for new rows.")
+    if save is not None and backbone in library.DEEP:
+        raise InputError(f"--save cannot keep the deep model {backbone!r}: leave it out.")
     check_outputs(out, save, [data, *([model] if model else [])])
     with notices.collected() as noticed:
         # Ids are texts even where they look like numbers: 007 is not 7.

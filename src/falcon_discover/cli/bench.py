@@ -1,4 +1,4 @@
-"""`bench run | tables | figures | check`."""
+"""`bench run | tables | figures | check | beyond | actions | comparators`."""
 
 from __future__ import annotations
 
@@ -76,6 +76,11 @@ def run(
         # A worker has one core; the others have theirs.
         n_jobs, spread = 1, dask_runs(scheduler, workers=workers)
     names = _known(dataset, (*plan.DATASETS, "miniboone"), "data set") or list(plan.DATASETS)
+    for deep in set(backbone or []) & set(plan.DEEP_MODELS):
+        raise InputError(
+            f"backbone {deep!r} is not cross-fitted in the study but fitted once and frozen: "
+            f"'python scripts/comparators.py --only {deep}' of the repository runs it."
+        )
     chosen = _known(backbone, plan.BACKBONES, "backbone")
     wanted = Wanted(store, names, seed or list(PAPER.seeds), chosen)
     for name in _known(part, tuple(PARTS), "part") or PARTS:
@@ -141,6 +146,20 @@ def actions(store: StoreFolder = STORE, dataset: DataSets = None, out: Folder = 
     _show_and_write(built, out)
     if out is not None:
         echo(f"\n{counted(len(built), 'table')} in {out}")
+
+
+@bench_app.command()
+@command
+def comparators(store: StoreFolder = STORE, dataset: DataSets = None, out: Folder = None) -> None:
+    """Show what an audit finds in stronger predictors that were frozen."""
+    from falcon_discover.bench.comparators import comparator_tables
+    from falcon_discover.bench.figures import draw_comparators
+
+    built = comparator_tables(store, _known(dataset, plan.DATASETS, "data set"))
+    _show_and_write(built, out)
+    if out is not None:
+        draw_comparators(built, out)
+        echo(f"\n{counted(len(built), 'table')} and 1 figure in {out}")
 
 
 def _show_and_write(built: dict[str, DataFrame], out: Path | None) -> None:

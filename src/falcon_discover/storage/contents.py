@@ -23,6 +23,7 @@ from falcon_discover.data.view import TransformedView
 from falcon_discover.evaluation.budget import CROSS_FITTED, GIVEN_SCORES
 from falcon_discover.exceptions import InputError
 from falcon_discover.models.adapter import Probe, probe
+from falcon_discover.models.deep.base import DeepClassifier
 from falcon_discover.rankers.base import Ranker
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions.clusters import Clusters
@@ -68,6 +69,12 @@ def stored(falcon: FalconDiscover, keep: Keep) -> tuple[dict[str, Any], Parts, l
         raise InputError("this audit has no reference rows to save: use reference='none'.")
     assert audit.view is not None
     assert audit.model is not None
+    if isinstance(audit.model.classifier, DeepClassifier):
+        raise InputError(
+            "an audit of a deep model cannot be saved: no format is safe to read that holds its "
+            "network. Keep it with joblib.dump(falcon, file), and load only such files as you "
+            "trust; or audit its scores with discover(X, y, proba)."
+        )
     parts: Parts = {}
     content: dict[str, Any] = {
         "parameters": falcon.get_params(deep=False),

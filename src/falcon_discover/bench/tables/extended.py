@@ -16,7 +16,6 @@ from falcon_discover.bench.tables.main import STRONGEST
 from falcon_discover.settings import PAPER
 
 NOT_RUN = "not run"
-DEEP = ("ft_transformer", "realmlp", "saint")
 CALIBRATION_ROWS = tuple(
     f"{figure}_{suffix}"
     for figure in ("ece", "brier", "nll", "cap20")
@@ -130,13 +129,21 @@ def full_baselines(study: Study) -> Table:
             per_seed(
                 "lightgbm", name, study.runs(name, plan.COMPARATOR), Run.capture, "confidence"
             ),
-            *[Cell(deep, name, text=NOT_RUN) for deep in DEEP],
+            *[_deep(study, name, model) for model in plan.DEEP_MODELS],
             per_seed("learned", name, runs, Run.capture, "learned"),
             per_seed("best_family", name, runs, lambda r: r.capture(r.family())),
             per_seed("gated_confidence", name, runs, Run.capture, "gated_confidence"),
         ]
     order = list(dict.fromkeys(cell.row for cell in cells))
     return sorted(cells, key=lambda cell: order.index(cell.row))
+
+
+def _deep(study: Study, name: str, model: str) -> Cell:
+    """Return Capture@20 of a deep model's own events by its own confidence."""
+    runs = study.frozen.runs(name, model)
+    if not runs:
+        return Cell(model, name, text=NOT_RUN)
+    return per_seed(model, name, runs, Run.capture, "confidence")
 
 
 def fixed_backbone_full(study: Study) -> Table:
