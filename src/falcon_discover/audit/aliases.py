@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from falcon_discover.plots.accessor import Plots
 
 Keep = Literal["full", "sample", "none"]
+# What a report says of an audit without a model.
+PREDICTIONS = {
+    "mode": "predictions only",
+    "absent": "the stability signals: there was no model to probe",
+}
 
 
 class Aliases(Door):
@@ -38,13 +43,16 @@ class Aliases(Door):
         """
         return self.examine().plot
 
-    def review(self, X: Any = None, budget: float = PAPER.main_budget) -> pd.DataFrame:
+    def review(
+        self, X: Any = None, budget: float = PAPER.main_budget, *, proba: Any = None
+    ) -> pd.DataFrame:
         """Return the most suspicious rows with a reason for each.
 
         Parameters
         ----------
         X : new rows; without it, the rows given to `fit`, each judged out-of-fold
         budget : share of the rows to review
+        proba : the scores of `X`, for the estimator "precomputed"; so in every method here
 
         Returns
         -------
@@ -52,7 +60,7 @@ class Aliases(Door):
         `classes_`), predicted, confidence, region, region_id, reason; its index holds the row
         labels of `X`
         """
-        return self.examine(X).review(budget)
+        return self.examine(X, proba=proba).review(budget)
 
     def evaluate(
         self,
@@ -60,12 +68,14 @@ class Aliases(Door):
         y: Any = None,
         budgets: Sequence[float] = PAPER.budgets,
         taus: Sequence[float] = PAPER.taus,
+        *,
+        proba: Any = None,
     ) -> Evaluation:
         """Return how well the ranker and the baselines find the confident errors of labelled rows.
 
         Without `X` and `y` the rows given to `fit` are used, each judged out-of-fold.
         """
-        return self.examine(X, y).evaluate(budgets=budgets, taus=taus)
+        return self.examine(X, y, proba=proba).evaluate(budgets=budgets, taus=taus)
 
     def review_budget(
         self,
@@ -74,6 +84,7 @@ class Aliases(Door):
         *,
         X: Any = None,
         y: Any = None,
+        proba: Any = None,
         batch: int | None = None,
         confidence: float | None = None,
     ) -> ReviewBudget:
@@ -92,7 +103,7 @@ class Aliases(Door):
         --------
         Finding.missed_bound : the reverse, for a given budget: `examine(X, y).missed_bound(0.2)`
         """
-        return self.examine(X, y).review_budget(
+        return self.examine(X, y, proba=proba).review_budget(
             max_residual_rate, confidence_level, batch=batch, confidence=confidence
         )
 
@@ -102,6 +113,7 @@ class Aliases(Door):
         X: Any = None,
         y: Any = None,
         *,
+        proba: Any = None,
         name: str = "rows",
         budget: float = PAPER.main_budget,
         max_residual_rate: float | None = None,
@@ -140,14 +152,14 @@ class Aliases(Door):
         'report.html'
         """
         with self._execution_context():
-            return self.examine(X, y).report(
+            return self.examine(X, y, proba=proba).report(
                 path,
                 name=name,
                 budget=budget,
                 max_residual_rate=max_residual_rate,
                 batch=batch,
                 contributions=contributions,
-                how={"model": self.backbone_},
+                how=PREDICTIONS if self._is_precomputed else {"model": self.backbone_},
             )
 
     def contributions(self) -> Contributions:
@@ -156,16 +168,16 @@ class Aliases(Door):
         with self._execution_context():
             return self.audit_.contributions()
 
-    def conflict(self, X: Any = None, y: Any = None) -> Conflict:
+    def conflict(self, X: Any = None, y: Any = None, *, proba: Any = None) -> Conflict:
         """Return conflict amplification over a grid of thresholds, and the regime of the rows."""
-        return self.examine(X, y).conflict()
+        return self.examine(X, y, proba=proba).conflict()
 
-    def calibration_weights(self, X: Any = None, y: Any = None) -> FloatArray:
+    def calibration_weights(self, X: Any = None, y: Any = None, *, proba: Any = None) -> FloatArray:
         """Return w_cal (eq:cal_weight) of labelled rows: emphasis on confident errors.
 
         Without `X` and `y`, of the rows given to `fit`, each judged out-of-fold.
         """
-        return self.examine(X, y).calibration_weights()
+        return self.examine(X, y, proba=proba).calibration_weights()
 
     def calibrated(
         self, method: str = "discrepancy", *, weighted: bool = False, caution: Caution = 0.0

@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from falcon_discover.audit.checks import check_lengths, check_same_rows
+from falcon_discover.audit.absent import NO_SCORES, OWN_SCORES
+from falcon_discover.audit.checks import check_lengths, check_same_rows, given_probabilities
 from falcon_discover.audit.finding import Finding
 from falcon_discover.audit.fitted import FittedAudit
 from falcon_discover.data.labels import Labels
@@ -20,6 +21,10 @@ from falcon_discover.data.table import Table, array_names, named_like
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import progress
 from falcon_discover.runtime.threads import limited, thread_count
+from falcon_discover.runtime.types import FloatArray
+
+# The name of a base model that is not there: its scores are given with the rows.
+PRECOMPUTED = "precomputed"
 
 
 class Door(BaseEstimator):
@@ -31,18 +36,25 @@ class Door(BaseEstimator):
     audit_: FittedAudit
     classes_: npt.NDArray[Any]
 
-    def examine(self, X: Any = None, y: Any = None) -> Finding:
+    def examine(self, X: Any = None, y: Any = None, *, proba: Any = None) -> Finding:
         """Return everything known about new rows at once: signals, suspicion, regions.
 
         Cheaper than calling `transform`, `review` and `evaluate` one after another. Without `X`
         it is the `Finding` of the rows given to `fit`, each judged out-of-fold.
+
+        Parameters
+        ----------
+        X, y : new rows, and their labels where they are known
+        proba : the scores of `X`, for the estimator "precomputed"; as in `fit`
         """
         check_is_fitted(self)
         if X is None:
-            if y is not None:
-                raise InputError("y was given without X: give both, or neither.")
+            for name, value in {"y": y, "proba": proba}.items():
+                if value is not None:
+                    raise InputError(f"{name} was given without X: give both, or neither.")
             return self.audit_.examine()
         table = self.new_rows(X)
+        p = self.given_scores(X, table, proba)
         codes = None
         if y is not None:
             labels = Labels.from_input(y, self.classes_)
@@ -50,11 +62,16 @@ class Door(BaseEstimator):
             check_same_rows(X, y)
             codes = labels.codes
         with self._execution_context():
-            return self.audit_.examine(table, codes)
+            return self.audit_.examine(table, codes, p)
 
     @property
     def _is_library(self) -> bool:
-        return self.estimator is None or isinstance(self.estimator, str)
+        named = isinstance(self.estimator, str) and not self._is_precomputed
+        return self.estimator is None or named
+
+    @property
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.estimator, str) and self.estimator == PRECOMPUTED
 
     @property
     def _is_frozen(self) -> bool:
@@ -105,6 +122,17 @@ class Door(BaseEstimator):
         if warn and self.audit_.view is not None:
             self.audit_.view.warn_unseen(table)
         return table
+
+    def given_scores(self, X: Any, table: Table, proba: Any) -> FloatArray | None:
+        """Return the scores of new rows where there is no model to ask, and None where there is."""
+        if not self._is_precomputed:
+            if proba is not None:
+                raise InputError(OWN_SCORES)
+            return None
+        if proba is None:
+            raise InputError(NO_SCORES)
+        check_same_rows(X, proba, y_name="proba")
+        return given_probabilities(proba, len(table), len(self.classes_), self.audit_.scored)
 
     @contextmanager
     def _execution_context(self) -> Iterator[None]:

@@ -17,7 +17,6 @@ from falcon_discover.audit.checks import (
 from falcon_discover.audit.fitted import REGION_WITNESS, FittedAudit
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
-from falcon_discover.data.view import TransformedView
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.models.crossfit import CrossFit
 from falcon_discover.models.folds import Folds
@@ -106,28 +105,22 @@ def fit_audit(
         opinions=opinions,
         n_jobs=recipe.n_jobs,
     )
-    reference = None
-    if base.probe is None:
-        view = TransformedView().fit(table)
-        features = view.transform(table)
-    else:
-        reference = Reference.build(
-            table,
-            labels.codes,
-            base.p,
-            base.probe,
-            own_view=base.own_view,
-            opinions_seed=recipe.seed if wants_opinions else None,
-            n_jobs=recipe.n_jobs,
-        )
-        view, features = reference.view, reference.coordinates
-    view.warn_odd_columns(table)
+    reference = Reference.build(
+        table,
+        labels.codes,
+        base.p,
+        base.probe,
+        own_view=base.own_view,
+        opinions_seed=recipe.seed if wants_opinions else None,
+        n_jobs=recipe.n_jobs,
+    )
+    reference.view.warn_odd_columns(table)
     warn_target_among_columns(table, labels)
     checked = None
-    if validation is not None and reference is not None:
+    if validation is not None:
         rows, known = validation
         checked = LabelledState(builder.build(rows, reference), known.codes)
-    state = replace(state, features=features, group=group, weight=weight)
+    state = replace(state, features=reference.coordinates, group=group, weight=weight)
     training = TrainingRows(LabelledState(state, labels.codes), checked)
     audit = FittedAudit(
         classes=labels.classes,
@@ -141,7 +134,7 @@ def fit_audit(
         regions=_regions(table, training, validation, recipe),
         fitted_on=len(table),
         source=recipe.source,
-        view=view,
+        view=reference.view,
         model=base.probe,
         reference=reference,
         builder=builder,

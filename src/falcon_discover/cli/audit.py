@@ -140,8 +140,6 @@ def audit(
         raise InputError("--model, --proba and --backbone exclude each other: give one.")
     if positive is not None and proba is None:
         raise InputError("--positive belongs to --proba.")
-    if save is not None and proba is not None:
-        raise InputError("--save needs a model: bare predictions cannot be made for new rows.")
     check_outputs(out, save, [data, *([model] if model else [])])
     with notices.collected() as noticed:
         # Ids are texts even where they look like numbers: 007 is not 7.
@@ -195,7 +193,7 @@ def _run(
         echo(f"WARNING: {alert}\n", err=quiet or as_json)
     with writing(out):
         paths = write_folder(result.report, out)
-    if save is not None and result.falcon is not None:
+    if save is not None:
         with notices.collected() as notes:
             _save(result.falcon, save, report=out / PAGE)
         for note in notes:

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from sklearn.frozen import FrozenEstimator
 
+from falcon_discover.audit.aliases import PREDICTIONS
+from falcon_discover.audit.door import PRECOMPUTED
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.finding import Finding
-from falcon_discover.audit.predictions import discover
 from falcon_discover.data.labels import Labels
 from falcon_discover.datasets.splits import paper_split
 from falcon_discover.evaluation.budget import (
@@ -26,14 +27,13 @@ from falcon_discover.evaluation.results import Evaluation
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import review_size
 from falcon_discover.models import library
-from falcon_discover.models.proba import if_percent
+from falcon_discover.models.proba import column_scores
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.report.build import About, Report
 from falcon_discover.report.rows import LIST_COLUMNS
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.format import identifier
 from falcon_discover.runtime.suggestions import meant, no_column
-from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
 
 # Fewer rows may well have different values each in any column.
@@ -81,7 +81,7 @@ class AuditRequest:
 class Audit:
     """The review list, the figures, and what was noticed on the way.
 
-    `falcon` is the fitted audit, to be saved or to score new rows; None for bare predictions.
+    `falcon` is the fitted audit, to be saved or to score new rows.
     """
 
     report: Report
@@ -89,7 +89,7 @@ class Audit:
     regions: RegionSet
     guarantee: ReviewBudget | None
     missed: MissedBound
-    falcon: FalconDiscover | None
+    falcon: FalconDiscover
 
     @property
     def review(self) -> pd.DataFrame:
@@ -117,17 +117,16 @@ def run(data: pd.DataFrame, request: AuditRequest, *, name: str) -> Audit:
     with notices.collected() as noticed:
         _note_identifiers(X, request)
         if request.proba is not None:
-            falcon = None
-            found, how = _audit_predictions(data, X, y, request)
+            falcon = _falcon(PRECOMPUTED, request)
+            found, how = _audit_predictions(falcon, data, X, y, request)
         elif request.model is not None:
             falcon = _falcon(FrozenEstimator(request.model), request)
             found, how = _audit_model(falcon, X, y, request)
         else:
             falcon = _falcon(None if request.backbone == "auto" else request.backbone, request)
             found, how = _audit_backbone(falcon, X, y, request)
-        if falcon is not None:
-            # The report says it of the rows that it is about, which may be others than the fit's.
-            noticed.pop(falcon.examine().one_sided, None)
+        # The report says it of the rows that it is about, which may be others than the fit's.
+        noticed.pop(falcon.examine().one_sided, None)
     report = Report.of(found, _about(data, request, how, name, found), started=started)
     # What was noticed during the fit comes before what was noticed when it was measured, and
     # what makes the figures worthless before both.
@@ -162,26 +161,12 @@ Findings = tuple[Finding, dict[str, Any]]
 
 
 def _audit_predictions(
-    data: pd.DataFrame, X: pd.DataFrame, y: pd.Series, request: AuditRequest
+    falcon: FalconDiscover, data: pd.DataFrame, X: pd.DataFrame, y: pd.Series, request: AuditRequest
 ) -> Findings:
-    p = _scores(data[request.proba])
-    found = discover(
-        X,
-        y,
-        p,
-        positive=request.positive,
-        tau=request.tau,
-        ranker=request.ranker,
-        severity=request.severity,
-        random_state=request.seed,
-        n_jobs=request.n_jobs,
-    )
-    how = {
-        "mode": "predictions only",
-        "rows": "all rows, each compared with the rows of the other folds",
-        "absent": "the stability signals: there was no model to probe",
-    }
-    return found, how
+    p = column_scores(data[request.proba])
+    found = falcon.fit(X, y, proba=p, positive=request.positive).examine()
+    rows = "all rows, each compared with the rows of the other folds"
+    return found, {**PREDICTIONS, "rows": rows}
 
 
 def _audit_model(
@@ -268,24 +253,6 @@ def _features(
     if X.shape[1] == 0:
         raise InputError("no feature column is left beside the target.")
     return X, data[request.target]
-
-
-def _scores(column: pd.Series) -> FloatArray:
-    """Return the scores of a column, or say which one cannot be a probability."""
-    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    texts = np.flatnonzero(np.isnan(numbers) & column.notna().to_numpy())
-    bad = texts if len(texts) else np.flatnonzero(~((numbers >= 0) & (numbers <= 1)))
-    if not len(bad):
-        return numbers
-    value = column.iloc[bad[0]]
-    percent = "%" in str(value) and isinstance(value, str)
-    hint = " Write percentages as shares: divide by 100." if percent else if_percent(numbers)
-    held = repr(value) if len(texts) else "nothing" if pd.isna(value) else str(value)
-    raise InputError(
-        f"--proba names the column {column.name!r}, which holds {held} in row {bad[0]} "
-        f"({len(bad):,} such row{'s' if len(bad) > 1 else ''}): a probability is a number between "
-        f"0 and 1.{hint}"
-    )
 
 
 def _as_written(identity: pd.Series) -> pd.Series:

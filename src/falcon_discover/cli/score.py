@@ -85,6 +85,13 @@ def score(
     identity: Annotated[
         str | None, typer.Option("--id", help="Column that identifies a row; else file and row.")
     ] = None,
+    proba: Annotated[
+        str | None,
+        typer.Option(
+            help="For an audit of predictions: the column of their scores, or one for each class, "
+            "separated by commas."
+        ),
+    ] = None,
     engine: EngineName = "local",
     scheduler: Scheduler = None,
     workers: Workers = 2,
@@ -110,7 +117,14 @@ def score(
         chosen = run.local(trusted=trusted, n_jobs=jobs)
     with command_to_trust(), progress.silent() if quiet else progress.logged():
         done = run.score_files(
-            saved, data, out, engine=chosen, part_rows=part_rows, identity=identity, trusted=trusted
+            saved,
+            data,
+            out,
+            engine=chosen,
+            part_rows=part_rows,
+            identity=identity,
+            proba=[] if proba is None else proba.split(","),
+            trusted=trusted,
         )
     for note in done.notes[:SHOWN_NOTES]:
         echo(f"note: {note}")

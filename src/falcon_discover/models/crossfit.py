@@ -317,7 +317,7 @@ def given_scores(
 ) -> CrossFit:
     """Return scores that somebody else's model gave as a base model that cannot be asked."""
     return CrossFit(
-        name="",
+        name="precomputed",
         model=None,
         probe=None,
         fold_probes=[None] * len(folds),

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from joblib import effective_n_jobs
 from sklearn.base import is_classifier, is_regressor
 from sklearn.ensemble import (
@@ -62,6 +63,24 @@ def if_percent(p: FloatArray) -> str:
     known = p[np.isfinite(p)]
     looks = len(known) > 0 and known.min() >= 0 and 2 < known.max() <= 100
     return " If these are percentages, divide them by 100." if looks else ""
+
+
+def column_scores(column: pd.Series) -> FloatArray:
+    """Return the scores of a column, or say which one cannot be a probability."""
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    texts = np.flatnonzero(np.isnan(numbers) & column.notna().to_numpy())
+    bad = texts if len(texts) else np.flatnonzero(~((numbers >= 0) & (numbers <= 1)))
+    if not len(bad):
+        return numbers
+    value = column.iloc[bad[0]]
+    percent = "%" in str(value) and isinstance(value, str)
+    hint = " Write percentages as shares: divide by 100." if percent else if_percent(numbers)
+    held = repr(value) if len(texts) else "nothing" if pd.isna(value) else str(value)
+    raise InputError(
+        f"--proba names the column {column.name!r}, which holds {held} in row {bad[0]} "
+        f"({len(bad):,} such row{'s' if len(bad) > 1 else ''}): a probability is a number between "
+        f"0 and 1.{hint}"
+    )
 
 
 def positive_class(

@@ -16,10 +16,12 @@ from joblib import effective_n_jobs
 
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.exceptions import InputError
+from falcon_discover.models.proba import column_scores
 from falcon_discover.rankers import trait
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.suggestions import meant
 from falcon_discover.runtime.threads import one_blas_thread
+from falcon_discover.runtime.types import FloatArray
 from falcon_discover.scoring import rows
 from falcon_discover.scoring.plan import Part, Source
 
@@ -35,8 +37,14 @@ class Scored:
     notes: tuple[str, ...]
 
 
-def check_columns(falcon: FalconDiscover, sources: Sequence[Source], identity: str | None) -> None:
+def check_columns(
+    falcon: FalconDiscover,
+    sources: Sequence[Source],
+    identity: str | None,
+    proba: Sequence[str] = (),
+) -> None:
     """Raise if a file lacks a column that scoring needs, or does not go with the first file."""
+    _check_scores(falcon, proba)
     if identity in SCORES:
         raise InputError(f"--id names the column {identity!r}, which is a column of the result.")
     first: tuple[str, list[str], pa.DataType | None] | None = None
@@ -47,8 +55,8 @@ def check_columns(falcon: FalconDiscover, sources: Sequence[Source], identity: s
         twice = [column for column in there if there.count(column) > 1]
         if twice:
             raise InputError(f"{name} has two columns named {twice[0]!r}: rename one.")
-        features = _features(falcon, there, identity)
-        for column in [*features, *([identity] if identity else [])]:
+        features = _features(falcon, there, identity, proba)
+        for column in [*features, *proba, *([identity] if identity else [])]:
             if column not in there:
                 raise InputError(f"{name} lacks the column {column!r}.{meant(column, there)}")
         kind = None if identity is None else _id_type(schema.field(identity).type)
@@ -63,6 +71,30 @@ def check_columns(falcon: FalconDiscover, sources: Sequence[Source], identity: s
                 f"the column {identity!r} is {first[2]} in {first[0]} and {kind} in {name}: write "
                 "it with one type."
             )
+
+
+def _check_scores(falcon: FalconDiscover, proba: Sequence[str]) -> None:
+    """Raise if an audit without a model is not told where the scores are, or another one is."""
+    without_model, classes = falcon.audit_.model is None, [str(c) for c in falcon.classes_]
+    if proba and not without_model:
+        raise InputError(
+            "--proba names a column of scores, and this audit asks its own model: leave it out."
+        )
+    if without_model and not proba:
+        raise InputError(
+            "this audit was made of predictions alone: name the column that holds the scores of "
+            "these rows with --proba."
+        )
+    wanted = (1, 2) if len(classes) == 2 else (len(classes),)
+    if proba and len(proba) not in wanted:
+        raise InputError(
+            f"--proba names {len(proba)} columns: give one for each of {', '.join(classes)}, in "
+            f"this order{', or one' if len(classes) == 2 else ''}."
+        )
+    known = getattr(falcon, "feature_names_in_", ())
+    for column in proba:
+        if column in known:
+            raise InputError(f"--proba names the column {column!r}, which is a feature here.")
 
 
 def score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scored:
@@ -85,10 +117,13 @@ def score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scor
 def _score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scored:
     path, text_columns = part.source.path, _texts(falcon, identity)
     with notices.collected() as notes:
-        features = _features(falcon, rows.schema(path, text_columns).names, identity)
+        names = rows.schema(path, text_columns).names
+        features = _features(falcon, names, identity, part.proba)
         wanted = features if identity is None or identity in features else [*features, identity]
+        wanted = list(dict.fromkeys([*wanted, *part.proba]))
         table = rows.read(path, part.start, part.stop, wanted, text_columns)
-        scores = score_table(falcon, _native(falcon, table.select(features)))
+        given = _given(table, part.proba)
+        scores = score_table(falcon, _native(falcon, table.select(features)), given)
     number = np.arange(part.start, part.stop)
     if identity is None:
         scores.insert(0, "file", part.source.file)
@@ -102,15 +137,28 @@ def _score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Sco
     return Scored(part.number, file.getvalue(), tuple(notes))
 
 
-def score_table(falcon: FalconDiscover, X: Any) -> pd.DataFrame:
+def _given(table: pa.Table, proba: Sequence[str]) -> FloatArray | None:
+    """Return the scores in the columns of a file; None without any."""
+    if not proba:
+        return None
+    found = [column_scores(table[column].to_pandas().rename(column)) for column in proba]
+    return found[0] if len(found) == 1 else np.column_stack(found)
+
+
+def score_table(falcon: FalconDiscover, X: Any, proba: Any = None) -> pd.DataFrame:
     """Return scores of new rows: p, predicted, confidence, suspicion and, where known, risk.
 
     A ranker that puts eligible rows first needs no signal of the others: only eligible rows are
     compared with the reference and probed, which is most of the work.
+
+    Parameters
+    ----------
+    proba : the scores of the rows, for an audit without a model
     """
     audit = falcon.audit_
     with one_blas_thread(openmp=effective_n_jobs(falcon.n_jobs)):
-        state = audit.state(falcon.new_rows(X), only_eligible=trait(audit.ranker, "gated"))
+        table, gated = falcon.new_rows(X), trait(audit.ranker, "gated")
+        state = audit.state(table, falcon.given_scores(X, table, proba), only_eligible=gated)
         suspicion, risk = audit.judge(state)
         scores = pd.DataFrame(
             {
@@ -141,16 +189,18 @@ def _id_type(found: pa.DataType) -> pa.DataType:
     return kind
 
 
-def _features(falcon: FalconDiscover, there: list[str], identity: str | None) -> list[str]:
-    """Return the columns of a file that the model wants; without names, all but the id."""
+def _features(
+    falcon: FalconDiscover, there: list[str], identity: str | None, proba: Sequence[str] = ()
+) -> list[str]:
+    """Return the columns of a file that the audit wants; without names, all but id and scores."""
     named = getattr(falcon, "feature_names_in_", None)
     if named is not None:
         return list(named)
-    features = [column for column in there if column != identity]
+    features = [column for column in there if column != identity and column not in proba]
     if len(features) != falcon.n_features_in_:
         raise InputError(
             f"the audit was fitted on {falcon.n_features_in_} columns without names, and the "
-            f"files have {len(features)} beside the id."
+            f"files have {len(features)} beside id and scores."
         )
     return features
 

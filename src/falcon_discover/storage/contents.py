@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from falcon_discover import rankers
 from falcon_discover.audit.aliases import Keep
+from falcon_discover.audit.door import PRECOMPUTED
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.fitted import REGION_WITNESS, FittedAudit, certainty_alone
 from falcon_discover.data.table import Table, take_rows
@@ -77,14 +78,13 @@ def stored(falcon: FalconDiscover, keep: Keep) -> tuple[dict[str, Any], Parts, l
     if not audit.has_rows and keep != "none":
         raise InputError("this audit has no reference rows to save: use reference='none'.")
     assert audit.view is not None
-    assert audit.model is not None
     parts: Parts = {}
     content: dict[str, Any] = {
         "parameters": falcon.get_params(deep=False),
         "model": falcon.model_,
         "classes": audit.classes,
         "feature_names": getattr(falcon, "feature_names_in_", None),
-        "view": None if audit.view is audit.model.view else audit.view,
+        "view": None if audit.model and audit.view is audit.model.view else audit.view,
     }
     manifest: dict[str, Any] = {
         "model": {
@@ -96,6 +96,7 @@ def stored(falcon: FalconDiscover, keep: Keep) -> tuple[dict[str, Any], Parts, l
         "tau": list(audit.tau) if isinstance(audit.tau, tuple) else float(audit.tau),
         "columns": audit.kinds,
         "n_features": falcon.n_features_in_,
+        "scored": audit.scored,
         "category_values": sum(len(v) for v in audit.view.values_.values()),
         "reference": {"kept": "none", "rows": 0, "validation_rows": 0, "of": audit.fitted_on},
     }
@@ -128,7 +129,9 @@ def restored(archive: Archive, trusted: Collection[str], n_jobs: int | None) -> 
             parameters["n_jobs"] = n_jobs
         library = estimator is None or isinstance(estimator, str)
         classes = content["classes"]
-        model = probe(content["model"], np.arange(len(classes)) if library else classes)
+        model = None
+        if estimator != PRECOMPUTED:
+            model = probe(content["model"], np.arange(len(classes)) if library else classes)
         bare = manifest["reference"]["kept"] == "none"
         audit = (_bare_audit if bare else _audit)(content, archive, model)
         return Saved(
@@ -280,14 +283,16 @@ def _arrays(archive: Archive, part: str, rows: int) -> dict[str, npt.NDArray[Any
 def _reference(
     content: dict[str, Any],
     view: TransformedView,
-    asked: Probe,
+    asked: Probe | None,
     archive: Archive,
     n_jobs: int | None,
 ) -> Reference:
     about = archive.manifest["reference"]
     arrays = _arrays(archive, REFERENCE, about["rows"])
     with frames.reading(archive.named(REFERENCE)):
-        encoded: Any = arrays["coordinates"].astype(view.dtype, copy=False)
+        encoded: Any = None
+        if asked is not None:
+            encoded = arrays["coordinates"].astype(view.dtype, copy=False)
         index = LabelledIndex(arrays["coordinates"], arrays["labels"], n_jobs)
     if about["encoded"] is not None:
         where = archive.named(ENCODED)
@@ -307,10 +312,10 @@ def _reference(
     )
 
 
-def _audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAudit:
+def _audit(content: dict[str, Any], archive: Archive, model: Probe | None) -> FittedAudit:
     manifest = archive.manifest
     rows, checked = (manifest["reference"][name] for name in ("rows", "validation_rows"))
-    view: Any = content["view"] or model.view
+    view = _view(content, model)
     reference = _reference(content, view, model, archive, content["parameters"]["n_jobs"])
     frame = _table(archive, FIT_ROWS, rows)
     with frames.reading(archive.named(FIT_ROWS)):
@@ -327,7 +332,7 @@ def _audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAud
     training.keep(spec, tau, content["ranker"])
     table = _table(archive, FIT_TABLE, rows)
     measure = manifest["measure"]
-    frozen = isinstance(content["parameters"]["estimator"], FrozenEstimator)
+    given = model is None or isinstance(content["parameters"]["estimator"], FrozenEstimator)
     return FittedAudit(
         classes=content["classes"],
         tau=tau,
@@ -338,15 +343,23 @@ def _audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAud
         training=training,
         regions=_regions_restored(content["regions"], archive),
         fitted_on=manifest["reference"]["of"],
-        source=GIVEN_SCORES if frozen else CROSS_FITTED,
+        source=GIVEN_SCORES if given else CROSS_FITTED,
         view=view,
         model=model,
         reference=reference,
         builder=StateBuilder(**{**measure, "mix": tuple(measure["mix"])}),
+        scored=manifest.get("scored", 1),
     )
 
 
-def _bare_audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAudit:
+def _view(content: dict[str, Any], model: Probe | None) -> TransformedView:
+    view = content["view"] or (None if model is None else model.view)
+    if not isinstance(view, TransformedView):
+        raise InputError("the audit holds no view of its rows.")
+    return view
+
+
+def _bare_audit(content: dict[str, Any], archive: Archive, model: Probe | None) -> FittedAudit:
     """Return an audit that was saved without any row: it ranks by the model's confidence."""
     manifest = archive.manifest
     state, codes = certainty_alone(np.empty(0)), np.empty(0, dtype=np.int8)
@@ -361,8 +374,9 @@ def _bare_audit(content: dict[str, Any], archive: Archive, model: Probe) -> Fitt
         regions=RegionSet.none("the audit was saved without reference rows."),
         fitted_on=manifest["reference"]["of"],
         source=CROSS_FITTED,
-        view=content["view"] or model.view,
+        view=_view(content, model),
         model=model,
+        scored=manifest.get("scored", 1),
     )
 
 
