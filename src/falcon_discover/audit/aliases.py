@@ -44,14 +44,21 @@ class Aliases(Door):
         return self.examine().plot
 
     def review(
-        self, X: Any = None, budget: float = PAPER.main_budget, *, proba: Any = None
+        self,
+        X: Any = None,
+        budget: float = PAPER.main_budget,
+        *,
+        cost: Any = None,
+        proba: Any = None,
     ) -> pd.DataFrame:
         """Return the most suspicious rows with a reason for each.
 
         Parameters
         ----------
         X : new rows; without it, the rows given to `fit`, each judged out-of-fold
-        budget : share of the rows to review
+        budget : how much to review: a fraction is a share of the rows, a whole number so many rows
+        cost : what a confident error in each row costs; rows are then ordered by risk times cost,
+            see `Finding.review`
         proba : the scores of `X`, for the estimator "precomputed"; so in every method here
 
         Returns
@@ -60,7 +67,7 @@ class Aliases(Door):
         `classes_`), predicted, confidence, region, region_id, reason; its index holds the row
         labels of `X`
         """
-        return self.examine(X, proba=proba).review(budget)
+        return self.examine(X, proba=proba).review(budget, cost)
 
     def evaluate(
         self,
@@ -69,13 +76,14 @@ class Aliases(Door):
         budgets: Sequence[float] = PAPER.budgets,
         taus: Sequence[float] = PAPER.taus,
         *,
+        cost: Any = None,
         proba: Any = None,
     ) -> Evaluation:
         """Return how well the ranker and the baselines find the confident errors of labelled rows.
 
         Without `X` and `y` the rows given to `fit` are used, each judged out-of-fold.
         """
-        return self.examine(X, y, proba=proba).evaluate(budgets=budgets, taus=taus)
+        return self.examine(X, y, proba=proba).evaluate(budgets=budgets, taus=taus, cost=cost)
 
     def review_budget(
         self,
@@ -119,6 +127,8 @@ class Aliases(Door):
         max_residual_rate: float | None = None,
         batch: int | None = None,
         contributions: bool | None = None,
+        cost: Any = None,
+        times: Any = None,
     ) -> Path:
         """Write the audit as an offline HTML page, as Markdown and as JSON.
 
@@ -128,11 +138,13 @@ class Aliases(Door):
         X, y : labelled rows to report on; without `y` they are ranked, not judged; without both,
             the rows given to `fit`, each judged out-of-fold
         name : of the data, as the report's title
-        budget : share of the rows in the review list
+        budget : how much to review: a share of the rows, or a number of them
         max_residual_rate : rate of confident errors among unread rows to find a budget for
         batch : how many rows to come budgets are to speak of; without it, of the long run
         contributions : whether to measure what each family of signals earns, which refits the
             ranker; None measures it where that takes little
+        cost : what a confident error in each row costs, see `Finding.review`
+        times : when each row is from, for the rate of confident errors by period
 
         Returns
         -------
@@ -159,6 +171,8 @@ class Aliases(Door):
                 max_residual_rate=max_residual_rate,
                 batch=batch,
                 contributions=contributions,
+                cost=cost,
+                times=times,
                 how=PREDICTIONS if self._is_precomputed else {"model": self.backbone_},
             )
 

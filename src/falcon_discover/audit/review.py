@@ -37,6 +37,8 @@ def review_list(
     risk: FloatArray | None = None,
     interval: tuple[FloatArray, FloatArray] | None = None,
     ties: npt.NDArray[np.uint64] | None = None,
+    cost: FloatArray | None = None,
+    priority: FloatArray | None = None,
 ) -> pd.DataFrame:
     """Return the top `budget` of the rows, most suspicious first.
 
@@ -46,8 +48,13 @@ def review_list(
     risk : the probability that each row is a confident error, where the ranker knows it
     interval : the ends of its interval
     ties : what orders rows of equal suspicion; without it, their position
+    cost, priority : what a confident error in each row costs, and what rows are then ordered by
     """
-    top = review_order(suspicion, ties)[: review_size(len(state), budget)]
+    order = review_order(suspicion, ties)
+    if cost is not None and priority is not None:
+        # Of equal expected costs, such as none, the more suspicious comes first.
+        order = order[np.argsort(-priority[order], kind="stable")]
+    top = order[: review_size(len(state), budget)]
     chosen = state.take(top)
     signals = pd.concat([chosen.signals, chosen.evidence], axis=1)
     levels = np.broadcast_to(chosen.level(tau), len(chosen)).tolist()
@@ -66,6 +73,11 @@ def review_list(
             f"{chance}: {text}" if chance else text
             for chance, text in zip(known, reasons, strict=True)
         ]
+    costs = {}
+    if cost is not None:
+        costs["cost"] = cost[top]
+        if risk is not None:
+            costs["expected_cost"] = risk[top] * cost[top]
     return pd.DataFrame(
         {
             "row": top,
@@ -73,6 +85,7 @@ def review_list(
             "p": chosen.p if chosen.p.ndim == 1 else chosen.p[:, -1],
             "predicted": classes[chosen.decision],
             "confidence": chosen.confidence,
+            **costs,
             "region": region[top],
             "region_id": region_id[top],
             "reason": reasons,

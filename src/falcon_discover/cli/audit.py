@@ -12,6 +12,7 @@ from falcon_discover.cli.common import (
     AsJson,
     Jobs,
     Quiet,
+    budget_of,
     command,
     echo,
     echo_json,
@@ -29,7 +30,12 @@ if TYPE_CHECKING:
 
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
 Tau = Annotated[float, typer.Option(help="Confidence from which an error is a confident error.")]
-Budget = Annotated[float, typer.Option(help="Share of the rows to review.")]
+Budget = Annotated[
+    float,
+    typer.Option(
+        parser=budget_of, help="How much to review: 0.2 is a share of the rows, 50 so many rows."
+    ),
+]
 RankerName = Annotated[str, typer.Option(help="How rows are ranked; a wrong name lists all.")]
 Severity = Annotated[str, typer.Option(help="For auto: count errors, or weigh by surprise.")]
 ResidualRate = Annotated[
@@ -102,6 +108,19 @@ def audit(
     identity: Annotated[
         str | None, typer.Option("--id", help="Column that identifies a row; not a feature.")
     ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            help="Column with the time of a row: audits the latest 30% against the earlier rows; "
+            "not a feature."
+        ),
+    ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            help="Column with the cost of an error: orders rows by expected cost; not a feature."
+        ),
+    ] = None,
     leave_out: Annotated[
         list[str] | None, typer.Option(help="Column that is not a feature; may be repeated.")
     ] = None,
@@ -156,6 +175,8 @@ def audit(
         positive=positive,
         leave_out=tuple(leave_out or ()),
         identity=identity,
+        time=time,
+        cost=cost,
         tau=tau,
         budget=budget,
         ranker=ranker,
@@ -230,6 +251,8 @@ def _show(result: Audit, identity: str | None) -> None:
     for row in result.review.head(5).to_dict("records"):
         known = "" if identity is None else f" ({identity} {row[identity]})"
         echo(f"  row {row['row']}{known}: predicted {row['predicted']!r}, {row['reason']}")
+    if result.periods is not None:
+        echo(f"\nAs time goes on:\n{result.periods}")
     echo(f"\nHow much is enough:\n{result.guarantee or result.missed}")
     echo(f"\n{result.regions}\n")
     for note in result.summary["notes"]:

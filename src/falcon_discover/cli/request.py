@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import TimeSeriesSplit
 
 from falcon_discover.audit.aliases import PREDICTIONS
 from falcon_discover.audit.door import PRECOMPUTED
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.finding import Finding
+from falcon_discover.cli.columns import by_time, column_costs
 from falcon_discover.data.labels import Labels
+from falcon_discover.data.times import Times, times_of
 from falcon_discover.datasets.splits import paper_split
 from falcon_discover.evaluation.budget import (
     HELD_OUT,
@@ -23,6 +26,7 @@ from falcon_discover.evaluation.budget import (
     check_batch,
     check_share,
 )
+from falcon_discover.evaluation.periods import Periods
 from falcon_discover.evaluation.results import Evaluation
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import review_size
@@ -53,6 +57,8 @@ class AuditRequest:
     positive : the label `proba` is the probability of, or None for the larger of the two
     leave_out : columns that are not features
     identity : a column to carry into the review list
+    time : a column by whose order the latest rows are audited against the earlier ones
+    cost : a column with the cost of an error in each row
     severity : "count" or "surprise", for the ranker "auto"
     max_residual_rate : target for the rate of confident errors among rows not reviewed
     batch : how many rows to come budgets and bounds speak of; None for the long run
@@ -66,6 +72,8 @@ class AuditRequest:
     positive: str | None = None
     leave_out: tuple[str, ...] = ()
     identity: str | None = None
+    time: str | None = None
+    cost: str | None = None
     tau: float = PAPER.tau
     budget: float = PAPER.main_budget
     ranker: str = "auto"
@@ -90,6 +98,7 @@ class Audit:
     guarantee: ReviewBudget | None
     missed: MissedBound
     falcon: FalconDiscover
+    periods: Periods | None = None
 
     @property
     def review(self) -> pd.DataFrame:
@@ -114,9 +123,13 @@ def run(data: pd.DataFrame, request: AuditRequest, *, name: str) -> Audit:
     # Positions in the file identify rows from here on, whatever index the frame came with.
     data = data.reset_index(drop=True)
     X, y = _features(data, request, name)
+    costs = None if request.cost is None else column_costs(data[request.cost])
+    times = None if request.time is None else times_of(data[request.time], name="--time")
     with notices.collected() as noticed:
         _note_identifiers(X, request)
-        if request.proba is not None:
+        if times is not None:
+            falcon, found, how = _audit_latest(data, X, y, times, request)
+        elif request.proba is not None:
             falcon = _falcon(PRECOMPUTED, request)
             found, how = _audit_predictions(falcon, data, X, y, request)
         elif request.model is not None:
@@ -127,14 +140,29 @@ def run(data: pd.DataFrame, request: AuditRequest, *, name: str) -> Audit:
             found, how = _audit_backbone(falcon, X, y, request)
         # The report says it of the rows that it is about, which may be others than the fit's.
         noticed.pop(falcon.examine().one_sided, None)
-    report = Report.of(found, _about(data, request, how, name, found), started=started)
+    if costs is not None:
+        found = found.costing(costs[found.index])
+    about = _about(data, request, how, name, found)
+    periods = None
+    if times is not None:
+        about = replace(about, times=times[found.index])
+        periods = found.by_period(times[found.index])
+    report = Report.of(found, about, started=started)
     # What was noticed during the fit comes before what was noticed when it was measured, and
     # what makes the figures worthless before both.
     notes = [*found.alerts, *noticed, *report.summary["notes"]]
     report.summary["notes"] = list(dict.fromkeys(notes))
     assert report.evaluation is not None
     assert report.missed is not None
-    return Audit(report, report.evaluation, found.regions, report.guarantee, report.missed, falcon)
+    return Audit(
+        report,
+        report.evaluation,
+        found.regions,
+        report.guarantee,
+        report.missed,
+        falcon,
+        periods,
+    )
 
 
 def _about(
@@ -169,19 +197,53 @@ def _audit_predictions(
     return found, {**PREDICTIONS, "rows": rows}
 
 
+def _audit_latest(
+    data: pd.DataFrame, X: pd.DataFrame, y: pd.Series, times: Times, request: AuditRequest
+) -> tuple[FalconDiscover, Finding, dict[str, Any]]:
+    """Audit the latest rows by what the earlier ones teach: no row is judged by its future."""
+    early, late = by_time(times, str(request.time))
+    p, how, estimator = None, {}, request.model
+    if request.proba is not None:
+        p, how, estimator = column_scores(data[request.proba]), dict(PREDICTIONS), PRECOMPUTED
+    elif request.model is not None:
+        X, estimator = _wanted(X, request.model), FrozenEstimator(request.model)
+        how = {"mode": "frozen model", "model": type(request.model).__name__}
+    else:
+        estimator = None if request.backbone == "auto" else request.backbone
+    falcon = _falcon(estimator, request).set_params(cv=TimeSeriesSplit(PAPER.n_folds))
+    given = {} if p is None else {"proba": p[early], "positive": request.positive}
+    falcon.fit(X.iloc[early], y.iloc[early], **given)
+    given = {} if p is None else {"proba": p[late]}
+    found = falcon.examine(X.iloc[late], y.iloc[late], **given)
+    if not how:
+        how = {"mode": "backbone", "model": falcon.backbone_, "candidates": falcon.candidates_}
+        found = replace(found, source=HELD_OUT)
+    start = pd.Timestamp(times[late[0]]) if times.dtype.kind == "M" else f"{times[late[0]]:g}"
+    how["rows"] = (
+        f"the latest {len(late):,} rows, from {start} on; the {len(early):,} earlier ones are "
+        "what they are compared with"
+    )
+    return falcon, found, how
+
+
+def _wanted(X: pd.DataFrame, model: Any) -> pd.DataFrame:
+    """Return the columns that a model was fitted on."""
+    wanted = getattr(model, "feature_names_in_", None)
+    if wanted is None:
+        return X
+    lacking = [column for column in wanted if column not in X.columns]
+    if lacking:
+        raise InputError(
+            f"the model needs the column {lacking[0]!r}, which the data lack."
+            f"{meant(lacking[0], X.columns)}"
+        )
+    return X[list(wanted)]
+
+
 def _audit_model(
     falcon: FalconDiscover, X: pd.DataFrame, y: pd.Series, request: AuditRequest
 ) -> Findings:
-    wanted = getattr(request.model, "feature_names_in_", None)
-    if wanted is not None:
-        lacking = [column for column in wanted if column not in X.columns]
-        if lacking:
-            raise InputError(
-                f"the model needs the column {lacking[0]!r}, which the data lack."
-                f"{meant(lacking[0], X.columns)}"
-            )
-        X = X[list(wanted)]
-    found = falcon.fit(X, y).examine()
+    found = falcon.fit(_wanted(X, request.model), y).examine()
     how = {
         "mode": "frozen model",
         "model": type(request.model).__name__,
@@ -228,7 +290,13 @@ def _falcon(estimator: Any, request: AuditRequest) -> FalconDiscover:
 def _features(
     data: pd.DataFrame, request: AuditRequest, name: str
 ) -> tuple[pd.DataFrame, pd.Series]:
-    single = {"--target": request.target, "--proba": request.proba, "--id": request.identity}
+    single = {
+        "--target": request.target,
+        "--proba": request.proba,
+        "--id": request.identity,
+        "--time": request.time,
+        "--cost": request.cost,
+    }
     roles = [(option, column) for option, column in single.items() if column is not None]
     roles += [("--leave-out", column) for column in request.leave_out]
     taken: dict[str, str] = {}

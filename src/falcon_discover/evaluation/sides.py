@@ -20,9 +20,9 @@ from falcon_discover.metrics.decisions import Tau
 from falcon_discover.metrics.intervals import share_interval
 from falcon_discover.metrics.ordering import Ranking
 from falcon_discover.metrics.ranking import captures
-from falcon_discover.runtime.records import scalar
+from falcon_discover.runtime.records import framed, scalar
 from falcon_discover.runtime.types import BoolArray, FloatArray
-from falcon_discover.runtime.words import amount, percent, rate
+from falcon_discover.runtime.words import amount, budget_words, percent, rate
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
 
@@ -87,7 +87,7 @@ class Sides:
                 "95% interval": f"[{low:.4f}, {high:.4f}]" if side["eligible"] else "",
                 "of that class": rate(side["of_class"]) if side["class_rows"] else "",
                 **{
-                    f"top {percent(line.budget)}": amount(line.captured) if errs else ""
+                    f"top {budget_words(line.budget)}": amount(line.captured) if errs else ""
                     for line in found.itertuples()
                 },
             }
@@ -144,7 +144,7 @@ def _captures(
     budgets: Sequence[float],
 ) -> pd.DataFrame:
     events, ranking = _events(state, codes, tau), Ranking.of(score)
-    return pd.DataFrame(
+    return framed(
         [
             {"predicted": predicted, **line._asdict()}
             for code, predicted in enumerate(table["predicted"])

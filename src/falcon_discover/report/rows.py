@@ -22,8 +22,8 @@ from falcon_discover.signals.state import State
 
 # What a review list holds beside the column that identifies its rows.
 LIST_COLUMNS = (
-    "row", "suspicion", "risk", "p", "predicted", "actual", "confidence", "region", "region_id",
-    "reason",
+    "row", "suspicion", "risk", "p", "predicted", "actual", "confidence", "cost", "expected_cost",
+    "region", "region_id", "reason",
 )  # fmt: skip
 MAX_ROWS = 2_000
 MAX_BYTES = 1_500_000

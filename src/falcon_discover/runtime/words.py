@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from numbers import Integral
+from typing import Any
 
 
 def percent(share: float) -> str:
@@ -18,6 +20,24 @@ def percent(share: float) -> str:
     if share < 0.99:
         return f"{100 * share:.0f} %"
     return f"{math.floor(1000 * share) / 10:g} %"
+
+
+def is_count(budget: Any) -> bool:
+    """Return whether a review budget is a number of rows, not a share of them."""
+    return isinstance(budget, Integral) and not isinstance(budget, bool)
+
+
+def budget_words(budget: float) -> str:
+    """Return a review budget as people say it: a share, or a number of rows.
+
+    Examples
+    --------
+    >>> budget_words(0.2), budget_words(50), budget_words(1)
+    ('20 %', '50 rows', '1 row')
+    """
+    if not is_count(budget):
+        return percent(budget)
+    return f"{budget:,} row{'' if budget == 1 else 's'}"
 
 
 def level(tau: float | tuple[float, ...]) -> str:

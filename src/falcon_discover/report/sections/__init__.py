@@ -6,6 +6,7 @@ from falcon_discover.report.sections.budget import budget_section
 from falcon_discover.report.sections.calibrated import calibrated_section
 from falcon_discover.report.sections.headline import score_words, tiles
 from falcon_discover.report.sections.limits import limits_section
+from falcon_discover.report.sections.periods import periods_section
 from falcon_discover.report.sections.recalibration import recalibration_section
 from falcon_discover.report.sections.regions import regions_section
 from falcon_discover.report.sections.review import review_section
@@ -21,6 +22,7 @@ def sections(summary: Summary) -> list[Section]:
         review_section(summary),
         regions_section(summary),
         sides_section(summary),
+        *periods_section(summary),
         budget_section(summary),
         calibrated_section(summary),
         signals_section(summary),

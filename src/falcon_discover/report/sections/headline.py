@@ -7,7 +7,7 @@ from typing import Any
 from falcon_discover.report.page import Summary, Tile
 from falcon_discover.report.sections.budget import own_captures
 from falcon_discover.runtime.format import count, interval, share
-from falcon_discover.runtime.words import percent, rate
+from falcon_discover.runtime.words import budget_words, percent, rate
 
 
 def tiles(summary: Summary) -> list[Tile]:
@@ -29,7 +29,7 @@ def tiles(summary: Summary) -> list[Tile]:
         found.append(
             Tile(
                 share(last["capture"], 0),
-                f"of them found by reviewing the top {percent(last['budget'])} "
+                f"of them found by reviewing the top {budget_words(last['budget'])} "
                 f"(95 % interval {interval(last['capture_low'], last['capture_high'], 0)})",
             )
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from falcon_discover.report.page import Grid, Section, Summary, column
 from falcon_discover.runtime.format import count, number, share, text
-from falcon_discover.runtime.words import percent
+from falcon_discover.runtime.words import budget_words
 
 
 def review_section(summary: Summary) -> Section:
@@ -12,7 +12,7 @@ def review_section(summary: Summary) -> Section:
     review = summary["review"]
     lead = [
         f"The {count(review['listed'])} most suspicious of {count(review['audited'])} predictions "
-        f"({percent(review['budget'])}), the most suspicious first."
+        f"({budget_words(review['budget'])}), the most suspicious first."
     ]
     if review["shown"] < review["listed"]:
         lead.append(
@@ -20,13 +20,14 @@ def review_section(summary: Summary) -> Section:
             "small; the whole list is in review.csv and review.parquet beside it."
         )
     first = review["first"]
-    known = bool(first) and "actual" in first[0]
+    known, costed = (bool(first) and name in first[0] for name in ("actual", "cost"))
     columns = {
         "row": column(first, text, "row"),
         "predicted": column(first, text, "predicted"),
         **({"label": column(first, text, "actual")} if known else {}),
         "confidence": column(first, share, "confidence"),
         "suspicion": column(first, number, "suspicion"),
+        **({"cost": column(first, number, "cost")} if costed else {}),
         "why": [text(line["reason"], 400) for line in first],
     }
     return Section(
