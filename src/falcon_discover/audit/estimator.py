@@ -82,7 +82,9 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
     mix : tuple of float, default (0.10, 0.20, 0.30)
         Weights of the neighbour in a mix.
     cv : int or splitter, default 5
-        Folds of cross-fitting.
+        Folds of cross-fitting. A splitter holds out each row at most once. Rows that it never
+        holds out, such as the first ones of a `TimeSeriesSplit`, are compared with and learned
+        from, and not judged.
     n_regions : int, default 6
         Regions to look for.
     random_state : int, RandomState or None
@@ -254,9 +256,15 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
 
         As with scikit-learn's `TargetEncoder`, this is not `fit(X, y).transform(X)`: there each
         row would find itself among the rows it is compared with, and the next step of a Pipeline
-        would learn to trust such signals too much.
+        would learn to trust such signals too much. Rows that `cv` never holds out have none.
         """
-        return self.fit(X, y, **fit_params).examine().frame()
+        signals = self.fit(X, y, **fit_params).examine().frame()
+        held_out = self.audit_.held_out
+        if held_out is None:
+            return signals
+        rows = np.full((len(held_out), signals.shape[1]), np.nan)
+        rows[held_out] = signals
+        return pd.DataFrame(rows, self._table(X, reset=False).index, signals.columns)
 
     def transform(self, X: Any, *, proba: Any = None) -> pd.DataFrame:
         """Return the ten signals of new rows.

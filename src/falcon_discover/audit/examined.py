@@ -20,7 +20,7 @@ from falcon_discover.metrics.decisions import Tau
 from falcon_discover.metrics.ordering import tie_keys
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.runtime import notices
-from falcon_discover.runtime.types import BoolArray, FloatArray, UInt64Array
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray, UInt64Array
 from falcon_discover.signals.state import State
 
 if TYPE_CHECKING:
@@ -64,6 +64,14 @@ class Examined:
     def index(self) -> pd.Index:
         """The rows' own labels."""
         return self.table.index
+
+    @property
+    def places(self) -> IntArray:
+        """Where the rows stand among those that were given: not all of a fit need be judged."""
+        held_out = self.audit.held_out
+        if self.is_fit_rows and held_out is not None:
+            return np.flatnonzero(held_out)
+        return np.arange(len(self.state))
 
     @property
     def classes(self) -> npt.NDArray[Any]:

@@ -161,6 +161,7 @@ class Finding(Examined):
             ties=self.ties,
             cost=self.cost,
             priority=self.priority(),
+            places=self.places,
         )
 
     def compared(self) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from falcon_discover.models.adapter import Probe
 from falcon_discover.rankers.training import TrainingRows
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.runtime import notices
-from falcon_discover.runtime.types import FloatArray
+from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.reference import Reference
@@ -58,7 +58,8 @@ class FittedAudit:
     spec : the ranker, as it was asked for
     seed : of everything drawn, and of the order of equal rows
     kinds : the columns and what they hold
-    table, training : the rows of the fit, and their cross-fitted states with labels
+    table, training : the rows of the fit that were held out, and their cross-fitted states with
+        labels
     regions : what was found on them
     fitted_on : how many rows there were; a saved audit may keep fewer
     source : what is known about these rows, in words; see `falcon_discover.evaluation.budget`
@@ -67,6 +68,8 @@ class FittedAudit:
     scored : which class a given score was the probability of; `state.p` is that of the last
     decides_otherwise : whether the model's own decisions are not those of its scores
     threshold : from which the positive one of two classes is decided
+    held_out : which rows of the fit were held out, and so are judged; None if all were. The others
+        are compared with
     """
 
     classes: npt.NDArray[Any]
@@ -86,6 +89,7 @@ class FittedAudit:
     scored: int = 1
     decides_otherwise: bool = False
     threshold: float = PAPER.decision_threshold
+    held_out: BoolArray | None = None
 
     @property
     def has_rows(self) -> bool:

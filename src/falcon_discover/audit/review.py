@@ -39,6 +39,7 @@ def review_list(
     ties: npt.NDArray[np.uint64] | None = None,
     cost: FloatArray | None = None,
     priority: FloatArray | None = None,
+    places: IntArray | None = None,
 ) -> pd.DataFrame:
     """Return the top `budget` of the rows, most suspicious first.
 
@@ -48,6 +49,7 @@ def review_list(
     risk : the probability that each row is a confident error, where the ranker knows it
     interval : the ends of its interval
     ties : what orders rows of equal suspicion; without it, their position
+    places : where the rows stand among those that were given
     cost, priority : what a confident error in each row costs, and what rows are then ordered by
     """
     order = review_order(suspicion, ties)
@@ -80,7 +82,7 @@ def review_list(
             costs["expected_cost"] = risk[top] * cost[top]
     return pd.DataFrame(
         {
-            "row": top,
+            "row": top if places is None else places[top],
             "suspicion": suspicion[top],
             "p": chosen.p if chosen.p.ndim == 1 else chosen.p[:, -1],
             "predicted": classes[chosen.decision],

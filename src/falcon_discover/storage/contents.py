@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -30,13 +29,13 @@ from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.regions.rules import Rule
 from falcon_discover.runtime import notices
-from falcon_discover.runtime.types import IntArray
-from falcon_discover.runtime.versions import version_of
+from falcon_discover.runtime.types import BoolArray, IntArray
 from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.neighbours.index import LabelledIndex
 from falcon_discover.signals.reference import Reference
 from falcon_discover.storage import frames, native, objects, states
 from falcon_discover.storage.archive import Archive
+from falcon_discover.storage.libraries import used_versions, warn_other_versions
 from falcon_discover.storage.manifest import (
     ENCODED,
     FIT_ROWS,
@@ -51,7 +50,6 @@ from falcon_discover.storage.manifest import (
 # A sample is a tenth of the rows, but at least this many.
 SAMPLE_SHARE = 0.1
 SAMPLE_AT_LEAST = 1000
-PACKAGES = ("falcon-discover", "scikit-learn", "numpy", "pandas", "skops")
 # How rows are ranked where none is left to compare them with.
 BARE_RANKER = "gated_confidence"
 Parts = dict[str, bytes]
@@ -106,7 +104,7 @@ def stored(falcon: FalconDiscover, keep: Keep) -> tuple[dict[str, Any], Parts, l
     else:
         _store_rows(audit, keep, content, manifest, parts)
     parts[OBJECTS], strange = objects.dumped(native.extract_boosters(content, parts))
-    manifest["versions"] = _versions(parts)
+    manifest["versions"] = used_versions(parts)
     return manifest, parts, strange
 
 
@@ -118,7 +116,7 @@ def restored(archive: Archive, trusted: Collection[str], n_jobs: int | None) -> 
     n_jobs : threads to search neighbours with; None for what was set when it was saved
     """
     manifest = archive.manifest
-    _warn_other_versions(manifest, archive.name)
+    warn_other_versions(manifest, archive.name)
     where = archive.named(OBJECTS)
     content = objects.loaded(archive.parts[OBJECTS], trusted, name=where, limit=archive.limit)
     # Other parts have their own sentence; what is left is due to the objects.
@@ -167,7 +165,11 @@ def _store_rows(
     reference, builder, training = audit.reference, audit.builder, audit.training
     assert reference is not None
     assert builder is not None
-    kept = _kept(training.oof.codes, keep, audit.seed)
+    kept = _kept(reference.labels, keep, audit.seed)
+    own = kept
+    if audit.held_out is not None:
+        # Of these rows, those that are judged, by their place among them.
+        own = (np.cumsum(audit.held_out) - 1)[kept[audit.held_out[kept]]]
     checked = training.validation
     kept_checked = np.empty(0, dtype=np.intp)
     if checked is not None:
@@ -175,21 +177,23 @@ def _store_rows(
         parts[VALIDATION_ROWS] = frames.parquet(states.frame(checked, kept_checked))
         assert checked.state.features is not None
         parts[VALIDATION_FEATURES] = frames.npz({"features": checked.state.features[kept_checked]})
-    fit_rows = states.frame(training.oof, kept)
-    parts[FIT_ROWS] = frames.parquet(fit_rows.set_axis(audit.table.index[kept]))
-    parts[FIT_TABLE] = frames.parquet(audit.table.frame.iloc[kept].reset_index(drop=True))
+    fit_rows = states.frame(training.oof, own)
+    parts[FIT_ROWS] = frames.parquet(fit_rows.set_axis(audit.table.index[own]))
+    parts[FIT_TABLE] = frames.parquet(audit.table.frame.iloc[own].reset_index(drop=True))
     arrays: dict[str, npt.NDArray[Any]] = {
         "labels": reference.labels[kept],
         "p": reference.p[kept],
         "coordinates": reference.coordinates[kept],
     }
+    if audit.held_out is not None:
+        arrays["held_out"] = audit.held_out[kept]
     if reference.hashes is not None:
         arrays["hashes"] = reference.hashes[kept]
     parts[REFERENCE] = frames.npz(arrays)
     layout = None
     if reference.probe is not None and reference.view is not reference.probe.view:
         layout, parts[ENCODED] = frames.rows_stored(take_rows(reference.encoded, kept))
-    ranked = np.concatenate([kept, len(training.oof.codes) + kept_checked])
+    ranked = np.concatenate([own, len(training.oof.codes) + kept_checked])
     ranker = audit.ranker
     content |= {
         "support": reference.support,
@@ -286,7 +290,8 @@ def _reference(
     asked: Probe | None,
     archive: Archive,
     n_jobs: int | None,
-) -> Reference:
+) -> tuple[Reference, BoolArray | None]:
+    """Return the reference rows, and which of them are judged; None if all are."""
     about = archive.manifest["reference"]
     arrays = _arrays(archive, REFERENCE, about["rows"])
     with frames.reading(archive.named(REFERENCE)):
@@ -299,7 +304,7 @@ def _reference(
         encoded = frames.rows_restored(
             about["encoded"], archive.parts[ENCODED], archive.limit, where, about["rows"]
         )
-    return Reference(
+    reference = Reference(
         arrays["labels"],
         arrays["p"],
         view,
@@ -310,16 +315,22 @@ def _reference(
         arrays.get("hashes"),
         content["opinions"],
     )
+    held_out = arrays.get("held_out")
+    return reference, None if held_out is None else held_out.astype(np.bool_)
 
 
 def _audit(content: dict[str, Any], archive: Archive, model: Probe | None) -> FittedAudit:
     manifest = archive.manifest
     rows, checked = (manifest["reference"][name] for name in ("rows", "validation_rows"))
     view = _view(content, model)
-    reference = _reference(content, view, model, archive, content["parameters"]["n_jobs"])
+    n_jobs = content["parameters"]["n_jobs"]
+    reference, held_out = _reference(content, view, model, archive, n_jobs)
+    features = reference.coordinates
+    if held_out is not None:
+        features, rows = features[held_out], int(held_out.sum())
     frame = _table(archive, FIT_ROWS, rows)
     with frames.reading(archive.named(FIT_ROWS)):
-        oof = states.labelled(frame, reference.coordinates)
+        oof = states.labelled(frame, features)
     validation = None
     if checked:
         other = _table(archive, VALIDATION_ROWS, checked)
@@ -349,6 +360,7 @@ def _audit(content: dict[str, Any], archive: Archive, model: Probe | None) -> Fi
         reference=reference,
         builder=StateBuilder(**{**measure, "mix": tuple(measure["mix"])}),
         scored=manifest.get("scored", 1),
+        held_out=held_out,
     )
 
 
@@ -378,22 +390,3 @@ def _bare_audit(content: dict[str, Any], archive: Archive, model: Probe | None) 
         model=model,
         scored=manifest.get("scored", 1),
     )
-
-
-def _versions(parts: Mapping[str, bytes]) -> dict[str, str]:
-    endings = {ending: library for library, (_, ending) in native.LIBRARIES.items()}
-    used = {endings.get(part.rpartition(".")[2]) for part in parts if part.startswith("models/")}
-    found = {"python": platform.python_version()}
-    for package in (*PACKAGES, *sorted(filter(None, used))):
-        found[package] = version_of(package)
-    return found
-
-
-def _warn_other_versions(manifest: Mapping[str, Any], name: str) -> None:
-    """Warn where a model's library is not the one that the audit was saved with."""
-    for package, then in manifest["versions"].items():
-        now = version_of(package)
-        if package in ("scikit-learn", *native.LIBRARIES) and now != then:
-            notices.warn(
-                f"{name} was saved with {package} {then}, and this is {now}: its scores may differ."
-            )
