@@ -145,7 +145,7 @@ def _ranges(times: npt.NDArray[np.float64], codes: IntArray) -> list[str]:
 def _by_date(times: pd.Series) -> tuple[IntArray, list[str]]:
     for span in SPANS:
         found = times.dt.to_period(span)
-        if found.nunique() <= MOST:
+        if (found.max() - found.min()).n < MOST:
             break
     codes, periods = pd.factorize(found, sort=True)
     return codes.astype(np.intp), [str(period) for period in periods]
