@@ -15,6 +15,7 @@ AREAS = {
     "regions": "Regions",
     "risk": "The risk",
     "leak": "Rows of the fit",
+    "time": "Rows that change with time",
 }
 
 

@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 
 from falcon_discover import FalconDiscover, discover
 from falcon_discover.cli import app
-from falcon_discover.cli.by_class import in_class_order, level, named_columns
+from falcon_discover.cli.by_class import level, named_columns
 from falcon_discover.exceptions import InputError
+from falcon_discover.models.score_columns import in_class_order
 from falcon_discover.scoring.scorer import score_table
 
 NAMES = np.array(["bus", "car", "tram"])

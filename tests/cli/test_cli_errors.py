@@ -18,6 +18,7 @@ from falcon_discover import cli as command_line
 from falcon_discover.cli import app, request
 from falcon_discover.cli.common import BUG, echo
 from falcon_discover.data.files import write_results
+from falcon_discover.models import score_columns
 from falcon_discover.report import write
 from falcon_discover.runtime import notices, progress
 from falcon_discover.runtime.format import identifier, text
@@ -279,7 +280,7 @@ def test_scores_that_are_no_probabilities_are_named_as_the_file_has_them(
 
 
 def test_scores_written_as_texts_are_read():
-    assert request._scores(pd.Series(["0.25", "1"])).tolist() == [0.25, 1.0]
+    assert score_columns.column_scores(pd.Series(["0.25", "1"])).tolist() == [0.25, 1.0]
 
 
 def test_a_target_that_is_no_class_is_refused_in_a_sentence(table):
@@ -288,8 +289,9 @@ def test_a_target_that_is_no_class_is_refused_in_a_sentence(table):
 
 
 def test_a_budget_out_of_range_is_refused_before_the_work(table, monkeypatch):
-    monkeypatch.setattr(request, "discover", None)
-    assert "budget is 20.0" in refused("audit", table, *PROBA, "--budget", 20)
+    monkeypatch.setattr(request, "_audit_predictions", None)
+    assert "budget is 20.5" in refused("audit", table, *PROBA, "--budget", 20.5)
+    assert "budget is 0:" in refused("audit", table, *PROBA, "--budget", 0)
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from falcon_discover.evaluation.curves import confidence_histogram, reliability
 from sklearn.linear_model import LogisticRegression
 
 from falcon_discover import metrics, rankers
 from falcon_discover.calibration.calibrators import CALIBRATORS, EachClass, Temperature
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
+from falcon_discover.evaluation.curves import confidence_histogram, reliability
 from falcon_discover.evaluation.results import evaluate
 from falcon_discover.models.adapter import Probe
 from falcon_discover.models.folds import make_folds

@@ -21,18 +21,48 @@ from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.settings import PAPER
 
 
-def given_probabilities(proba: npt.ArrayLike, n: int, n_classes: int = 2) -> FloatArray:
-    """Return one positive-class score per row; of more than two classes, a column for each."""
-    if n_classes == 2:
-        p = positive_class(proba, n)
-    else:
-        p = class_scores(proba, n, range(n_classes), n_classes)
+def given_probabilities(
+    proba: npt.ArrayLike, n: int, n_classes: int = 2, scored: int = 1
+) -> FloatArray:
+    """Return one positive-class score per row; of more than two classes, a column for each.
+
+    Parameters
+    ----------
+    scored : which of two classes one column of scores is the probability of
+    """
+    if n_classes > 2:
+        return class_scores(proba, n, range(n_classes), n_classes)
+    p = positive_class(proba, n)
+    return 1.0 - p if scored == 0 and np.ndim(proba) == 1 else p
+
+
+def scored_class(positive: Any, labels: Labels, dimensions: int) -> int:
+    """Return which class a column of scores is the probability of; the last, if nothing is said.
+
+    Parameters
+    ----------
+    positive : the label that was named, or None
+    dimensions : of the scores
+    """
+    if positive is None:
+        return 1
+    if dimensions == 2:
+        raise InputError("positive belongs to one column of scores: proba has more, leave it out.")
+    names = [str(label) for label in labels.classes]
+    if str(positive) not in names:
+        raise InputError(
+            f"positive is {str(positive)!r}, but the labels are {names[0]!r} and {names[1]!r}."
+        )
+    return names.index(str(positive))
+
+
+def warn_decisions(p: FloatArray) -> None:
+    """Warn where given scores are no probabilities, but decisions."""
     if np.isin(p, (0.0, 1.0)).all():
         notices.warn(
             "proba holds only 0 and 1: these look like decisions, not probabilities, and every "
             "row counts as fully confident."
         )
-    return p
 
 
 def warn_few_rows(folds: list[tuple[IntArray, IntArray]], n_neighbors: int) -> None:

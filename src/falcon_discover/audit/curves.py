@@ -52,7 +52,7 @@ class Curves:
     def missed(self) -> pd.DataFrame:
         """Return the rate of confident errors left unread by budget, with a band for all."""
         return missed_curve(
-            self.found.events, self.found.suspicion(), simultaneous=True, content=self.found.content
+            self.found.events, self.found.priority(), simultaneous=True, content=self.found.content
         )
 
     def reliability(self) -> pd.DataFrame:

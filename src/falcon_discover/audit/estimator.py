@@ -12,6 +12,7 @@ from sklearn.base import ClassifierMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from falcon_discover import rankers
+from falcon_discover.audit.absent import OWN_SCORES
 from falcon_discover.audit.aliases import Aliases
 from falcon_discover.audit.checks import (
     accepts_missing,
@@ -19,8 +20,11 @@ from falcon_discover.audit.checks import (
     check_parameters,
     check_same_rows,
     check_threshold,
+    given_probabilities,
     resolved_seed,
     resolved_tau,
+    scored_class,
+    warn_decisions,
     warn_few_rows,
 )
 from falcon_discover.audit.finding import Finding
@@ -29,9 +33,16 @@ from falcon_discover.audit.fitting import Recipe, check_ranker, fit_audit
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
 from falcon_discover.evaluation.budget import CROSS_FITTED, GIVEN_SCORES
+from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import decided
 from falcon_discover.models import library
-from falcon_discover.models.crossfit import CrossFit, cross_fit, frozen_fit, select_backbone
+from falcon_discover.models.crossfit import (
+    CrossFit,
+    cross_fit,
+    frozen_fit,
+    given_scores,
+    select_backbone,
+)
 from falcon_discover.models.folds import Folds, make_folds
 from falcon_discover.models.proba import check_fittable
 from falcon_discover.runtime import notices
@@ -50,7 +61,8 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         refitted; so is a fitted one, with a warning. `FrozenEstimator(model)` is taken as it
         is; the rows given to `fit` must then be rows the model was not trained on. A name is a
         backbone of the library. None tries the whole library and keeps the best by
-        out-of-fold AUROC.
+        out-of-fold AUROC. "precomputed" is no model at all: every call that takes rows also takes
+        their scores as `proba`.
     tau : float or {class: float}, default 0.90
         Confidence from which a wrong prediction counts as a confident error; one number, or one
         for each class that may be predicted.
@@ -70,7 +82,9 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
     mix : tuple of float, default (0.10, 0.20, 0.30)
         Weights of the neighbour in a mix.
     cv : int or splitter, default 5
-        Folds of cross-fitting.
+        Folds of cross-fitting. A splitter holds out each row at most once. Rows that it never
+        holds out, such as the first ones of a `TimeSeriesSplit`, are compared with and learned
+        from, and not judged.
     n_regions : int, default 6
         Regions to look for.
     random_state : int, RandomState or None
@@ -132,13 +146,27 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, *, X_cal: Any = None, y_cal: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        proba: Any = None,
+        positive: Any = None,
+        X_cal: Any = None,
+        y_cal: Any = None,
+    ) -> Self:
         """Fit the base model, measure the rows' states and fit the ranker.
 
         Parameters
         ----------
         X, y : table and class labels, matched by position; held-out rows when the estimator is
             frozen. Pandas objects with the same row labels in another order are refused
+        proba : for the estimator "precomputed": the probability of the label that sorts last
+            (`yes` of no/yes, 1 of 0/1), or one column for each class in sorted order, by a model
+            that was not trained on these rows
+        positive : the label that `proba` is the probability of, where it is not the one that
+            sorts last
         X_cal, y_cal : further labelled rows, for rankers that learn from validation rows
         """
         check_parameters(
@@ -153,8 +181,9 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
             n_mix_neighbors=self.n_mix_neighbors,
             n_regions=self.n_regions,
         )
-        if not self._is_library and not self._is_frozen:
+        if not (self._is_library or self._is_frozen or self._is_precomputed):
             check_fittable(self.estimator)
+        self._check_given(proba, positive, X_cal)
         # Fitting may take minutes: what can be wrong with the ranker is said before.
         spec = rankers.specified(self.ranker, self.severity)
         check_ranker(spec, has_validation=X_cal is not None)
@@ -164,25 +193,51 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         check_lengths(table, labels, "X", "y")
         check_same_rows(X, y)
         validation = self._calibration_input(X_cal, y_cal, table, labels)
+        scored = scored_class(positive, labels, np.ndim(proba))
         recipe = Recipe(
             tau=resolved_tau(self.tau, labels),
             spec=spec,
             seed=resolved_seed(self.random_state),
-            source=GIVEN_SCORES if self._is_frozen else CROSS_FITTED,
+            source=GIVEN_SCORES if self._is_frozen or self._is_precomputed else CROSS_FITTED,
             n_neighbors=self.n_neighbors,
             n_mix_neighbors=self.n_mix_neighbors,
             mix=self.mix,
             n_regions=self.n_regions,
             n_jobs=self.n_jobs,
+            scored=scored,
         )
+        p = None
+        if proba is not None:
+            check_same_rows(X, proba, y_name="proba")
+            p = given_probabilities(proba, len(table), labels.n_classes, scored)
+            warn_decisions(p)
         with self._execution_context():
             folds = make_folds(self.cv, labels, recipe.seed)
             warn_few_rows(folds, self.n_neighbors)
-            base = self._base_model(table, labels, folds, recipe.seed)
+            if p is None:
+                base = self._base_model(table, labels, folds, recipe.seed)
+            else:
+                base = given_scores(p, folds, self.threshold)
             audit = fit_audit(table, labels, folds, base, recipe, validation)
             # Learned now rather than when first asked for.
             _ = audit.ranker
         return self.with_audit(audit, base.model, base.name, base.auroc)
+
+    def _check_given(self, proba: Any, positive: Any, X_cal: Any) -> None:
+        """Raise if scores are missing, or were given and are not wanted."""
+        if not self._is_precomputed:
+            if proba is not None:
+                raise InputError(OWN_SCORES)
+            if positive is not None:
+                raise InputError("positive belongs to proba: leave it out.")
+            return
+        if proba is None:
+            raise InputError("estimator is 'precomputed': give the scores of the rows as proba.")
+        if X_cal is not None:
+            raise InputError(
+                "X_cal was given, and the estimator is 'precomputed': there is no model to score "
+                "these rows with. Give all labelled rows to fit."
+            )
 
     def with_audit(
         self, audit: FittedAudit, model: Any, backbone: str, candidates: dict[str, float]
@@ -201,19 +256,26 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
 
         As with scikit-learn's `TargetEncoder`, this is not `fit(X, y).transform(X)`: there each
         row would find itself among the rows it is compared with, and the next step of a Pipeline
-        would learn to trust such signals too much.
+        would learn to trust such signals too much. Rows that `cv` never holds out have none.
         """
-        return self.fit(X, y, **fit_params).examine().frame()
+        signals = self.fit(X, y, **fit_params).examine().frame()
+        held_out = self.audit_.held_out
+        if held_out is None:
+            return signals
+        rows = np.full((len(held_out), signals.shape[1]), np.nan)
+        rows[held_out] = signals
+        return pd.DataFrame(rows, self._table(X, reset=False).index, signals.columns)
 
-    def transform(self, X: Any) -> pd.DataFrame:
+    def transform(self, X: Any, *, proba: Any = None) -> pd.DataFrame:
         """Return the ten signals of new rows.
 
         For the rows given to `fit`, whose signals must be cross-fitted, see `fit_transform` and
         `examine().frame()`.
         """
         table = self.new_rows(X)
+        p = self.given_scores(X, table, proba)
         with self._execution_context():
-            return self.audit_.state(table, extended=False).frame(table.index)
+            return self.audit_.state(table, p, extended=False).frame(table.index)
 
     @property
     def neighbour_recall_(self) -> float:
@@ -239,30 +301,32 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         check_is_fitted(self)
         return np.array(SIGNALS, dtype=object)
 
-    def score_samples(self, X: Any = None) -> FloatArray:
+    def score_samples(self, X: Any = None, *, proba: Any = None) -> FloatArray:
         """Return the suspicion of each row, higher = review first; by default of the fit rows."""
         check_is_fitted(self)
         if X is None:
-            return self.examine().suspicion()
+            return self.examine(proba=proba).suspicion()
         table = self.new_rows(X)
+        p = self.given_scores(X, table, proba)
         with self._execution_context():
-            return self.audit_.score(self.audit_.state(table))
+            return self.audit_.score(self.audit_.state(table, p))
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the base model's probabilities, unchanged, in the order of `classes_`."""
-        p = self._score(self.new_rows(X, warn=False))
+    def predict_proba(self, X: Any, *, proba: Any = None) -> FloatArray:
+        """Return the base model's probabilities, unchanged, in the order of `classes_`.
+
+        Where the estimator is "precomputed" these are the given ones.
+        """
+        table = self.new_rows(X, warn=False)
+        p = self.audit_.scores(table, self.given_scores(X, table, proba))
         return p if p.ndim == 2 else np.column_stack([1.0 - p, p])
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: Any, *, proba: Any = None) -> npt.NDArray[Any]:
         """Return the base model's own predictions."""
         table = self.new_rows(X, warn=False)
-        if self._is_library:
-            return self.classes_[decided(self._score(table), self.audit_.threshold)]
+        p = self.given_scores(X, table, proba)
+        if self._is_library or p is not None:
+            return self.classes_[decided(self.audit_.scores(table, p), self.audit_.threshold)]
         return np.asarray(self.model_.predict(table.native))
-
-    def _score(self, table: Table) -> FloatArray:
-        assert self.audit_.model is not None
-        return self.audit_.model.score(table)
 
     def _base_model(self, table: Table, labels: Labels, folds: Folds, seed: int) -> CrossFit:
         if self._is_library:
@@ -292,7 +356,8 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         # Our own part works with gaps; whether the whole does depends on the base model.
-        tags.input_tags.allow_nan = self._is_library or accepts_missing(self.estimator)
+        own = self._is_library or self._is_precomputed
+        tags.input_tags.allow_nan = own or accepts_missing(self.estimator)
         tags.transformer_tags.preserves_dtype = []
         tags.input_tags.categorical = True
         tags.input_tags.string = True

@@ -32,7 +32,7 @@ from falcon_discover.models.adapter import Probe
 from falcon_discover.rankers.training import TrainingRows
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.runtime import notices
-from falcon_discover.runtime.types import FloatArray
+from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.reference import Reference
@@ -48,8 +48,8 @@ REGION_WITNESS = "learned_oof"
 class FittedAudit:
     """What is known after a fit, and how other rows are judged by it.
 
-    An audit of predictions alone has no model and no reference. One that was saved without rows
-    has a model, and no reference, table or training rows: it ranks by the model's confidence.
+    An audit of predictions alone has no model: the scores of other rows come with them. One that
+    was saved without rows has no reference, table or training rows: it ranks by confidence.
 
     Parameters
     ----------
@@ -58,7 +58,8 @@ class FittedAudit:
     spec : the ranker, as it was asked for
     seed : of everything drawn, and of the order of equal rows
     kinds : the columns and what they hold
-    table, training : the rows of the fit, and their cross-fitted states with labels
+    table, training : the rows of the fit that were held out, and their cross-fitted states with
+        labels
     regions : what was found on them
     fitted_on : how many rows there were; a saved audit may keep fewer
     source : what is known about these rows, in words; see `falcon_discover.evaluation.budget`
@@ -67,6 +68,8 @@ class FittedAudit:
     scored : which class a given score was the probability of; `state.p` is that of the last
     decides_otherwise : whether the model's own decisions are not those of its scores
     threshold : from which the positive one of two classes is decided
+    held_out : which rows of the fit were held out, and so are judged; None if all were. The others
+        are compared with
     """
 
     classes: npt.NDArray[Any]
@@ -86,6 +89,7 @@ class FittedAudit:
     scored: int = 1
     decides_otherwise: bool = False
     threshold: float = PAPER.decision_threshold
+    held_out: BoolArray | None = None
 
     @property
     def has_rows(self) -> bool:
@@ -109,26 +113,42 @@ class FittedAudit:
                 raise InputError(f"the ranker {spec!r} compares with {LEFT_OUT}")
         return self.training.ranker(spec, tau)
 
-    def state(self, table: Table, *, extended: bool = True, only_eligible: bool = False) -> State:
+    def state(
+        self,
+        table: Table,
+        p: FloatArray | None = None,
+        *,
+        extended: bool = True,
+        only_eligible: bool = False,
+    ) -> State:
         """Return the state of rows that were not given to the fit.
 
         Parameters
         ----------
+        p : the scores of the rows, where there is no model to ask
         extended : whether more than the paper's signals is wanted
         only_eligible : measure eligible rows alone, which is less work; for rankers that put them
             first anyway
         """
-        if self.model is None:
-            raise InputError(NO_SCORES)
         if self.reference is None or self.builder is None:
             notices.warn(ONLY_CONFIDENCE)
-            return certainty_alone(self.model.score(table), self.threshold)
+            return certainty_alone(self.scores(table, p), self.threshold)
+        if self.model is None:
+            p = self.scores(table, p)
         eligible_at = self.tau if only_eligible else None
         state = self.builder.build(
-            table, self.reference, extended=extended, eligible_at=eligible_at
+            table, self.reference, p, extended=extended, eligible_at=eligible_at
         )
         self._warn_rows_of_fit(state)
         return state
+
+    def scores(self, table: Table, p: FloatArray | None = None) -> FloatArray:
+        """Return the scores of rows: the model's, or where there is none those that were given."""
+        if self.model is not None:
+            return self.model.score(table)
+        if p is None:
+            raise InputError(NO_SCORES)
+        return p
 
     def score(self, state: State) -> FloatArray:
         """Return the suspicion of rows, higher = review first."""
@@ -143,12 +163,15 @@ class FittedAudit:
         return ranker.by_risk(state, risk), risk
 
     def examine(
-        self, table: Table | None = None, codes: npt.NDArray[np.int8] | None = None
+        self,
+        table: Table | None = None,
+        codes: npt.NDArray[np.int8] | None = None,
+        p: FloatArray | None = None,
     ) -> Finding:
         """Return everything known about rows; without any, about the rows of the fit."""
         if table is None:
             return self._fit_rows
-        state = self.state(table)
+        state = self.state(table, p)
         if self.decides_otherwise and self.model is not None:
             differing = self.model.differing(self.model.encode(table), state.p, self.threshold)
             warn_own_decisions(differing, len(table), self.threshold, len(self.classes))

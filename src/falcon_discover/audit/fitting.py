@@ -17,10 +17,9 @@ from falcon_discover.audit.checks import (
 from falcon_discover.audit.fitted import REGION_WITNESS, FittedAudit
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
-from falcon_discover.data.view import TransformedView
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.models.crossfit import CrossFit
-from falcon_discover.models.folds import Folds
+from falcon_discover.models.folds import NO_FOLD, Folds, fold_numbers
 from falcon_discover.rankers.training import LabelledState, TrainingRows, check_labels
 from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.region_set import RegionSet
@@ -106,29 +105,32 @@ def fit_audit(
         opinions=opinions,
         n_jobs=recipe.n_jobs,
     )
-    reference = None
-    if base.probe is None:
-        view = TransformedView().fit(table)
-        features = view.transform(table)
-    else:
-        reference = Reference.build(
-            table,
-            labels.codes,
-            base.p,
-            base.probe,
-            own_view=base.own_view,
-            opinions_seed=recipe.seed if wants_opinions else None,
-            n_jobs=recipe.n_jobs,
-        )
-        view, features = reference.view, reference.coordinates
-    view.warn_odd_columns(table)
+    reference = Reference.build(
+        table,
+        labels.codes,
+        base.p,
+        base.probe,
+        own_view=base.own_view,
+        opinions_seed=recipe.seed if wants_opinions else None,
+        n_jobs=recipe.n_jobs,
+    )
+    reference.view.warn_odd_columns(table)
     warn_target_among_columns(table, labels)
     checked = None
-    if validation is not None and reference is not None:
-        rows, known = validation
-        checked = LabelledState(builder.build(rows, reference), known.codes)
-    state = replace(state, features=features, group=group, weight=weight)
-    training = TrainingRows(LabelledState(state, labels.codes), checked)
+    if validation is not None:
+        checked = LabelledState(builder.build(validation[0], reference), validation[1].codes)
+    # Rows that are never held out are compared with, and not judged.
+    held_out = fold_numbers(folds, len(table)) != NO_FOLD
+    every = bool(held_out.all())
+    rows = slice(None) if every else np.flatnonzero(held_out)
+    state = replace(
+        state,
+        features=reference.coordinates[rows],
+        group=None if group is None else group[rows],
+        weight=None if weight is None else weight[rows],
+    )
+    training = TrainingRows(LabelledState(state, labels.codes[rows]), checked)
+    judged = table if every else table.take(np.flatnonzero(held_out))
     audit = FittedAudit(
         classes=labels.classes,
         tau=recipe.tau,
@@ -136,17 +138,18 @@ def fit_audit(
         spec=recipe.spec,
         seed=recipe.seed,
         kinds=table.kinds,
-        table=table,
+        table=judged,
         training=training,
-        regions=_regions(table, training, validation, recipe),
+        regions=_regions(judged, training, validation, recipe),
         fitted_on=len(table),
         source=recipe.source,
-        view=view,
+        view=reference.view,
         model=base.probe,
         reference=reference,
         builder=builder,
         scored=recipe.scored,
         decides_otherwise=base.differing > 0,
+        held_out=None if every else held_out,
     )
     audit.examine().warned()
     return audit

@@ -4,28 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-from falcon_discover import rankers
-from falcon_discover.audit.checks import (
-    check_lengths,
-    check_parameters,
-    check_same_rows,
-    check_threshold,
-    given_probabilities,
-    resolved_seed,
-    resolved_tau,
-    warn_few_rows,
-)
+from falcon_discover.audit.aliases import PRECOMPUTED
+from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.finding import Finding
-from falcon_discover.audit.fitting import Recipe, check_ranker, fit_audit
-from falcon_discover.data.labels import Labels
-from falcon_discover.data.table import Table
-from falcon_discover.evaluation.budget import GIVEN_SCORES
-from falcon_discover.exceptions import InputError
-from falcon_discover.models.crossfit import given_scores
-from falcon_discover.models.folds import make_folds
 from falcon_discover.settings import PAPER
 
 
@@ -46,6 +29,9 @@ def discover(
     n_jobs: int | None = None,
 ) -> Finding:
     """Audit predictions without the model that made them.
+
+    Short for `FalconDiscover("precomputed").fit(X, y, proba=proba).examine()`; use that to judge
+    new rows too, or to save the audit.
 
     Parameters
     ----------
@@ -69,50 +55,16 @@ def discover(
     >>> found.review(budget=0.01)["confidence"].ge(0.90).all()
     np.True_
     """
-    check_parameters(
+    falcon = FalconDiscover(
+        PRECOMPUTED,
         tau=tau,
         threshold=threshold,
+        ranker=ranker,
+        severity=severity,
+        n_neighbors=n_neighbors,
         cv=cv,
+        n_regions=n_regions,
         random_state=random_state,
         n_jobs=n_jobs,
-        n_neighbors=n_neighbors,
-        n_regions=n_regions,
     )
-    spec = rankers.specified(ranker, severity)
-    check_ranker(spec, has_validation=False)
-    table, labels = Table.from_input(X), Labels.from_input(y)
-    check_lengths(table, labels, "X", "y")
-    check_same_rows(X, y)
-    check_same_rows(X, proba, y_name="proba")
-    check_threshold(threshold, labels)
-    p = given_probabilities(proba, len(table), labels.n_classes)
-    scored = _scored(positive, labels, np.ndim(proba))
-    if scored == 0:
-        p = 1.0 - p
-    recipe = Recipe(
-        tau=resolved_tau(tau, labels),
-        spec=spec,
-        seed=resolved_seed(random_state),
-        source=GIVEN_SCORES,
-        n_neighbors=n_neighbors,
-        n_regions=n_regions,
-        n_jobs=n_jobs,
-        scored=scored,
-    )
-    folds = make_folds(cv, labels, recipe.seed)
-    warn_few_rows(folds, n_neighbors)
-    return fit_audit(table, labels, folds, given_scores(p, folds, threshold), recipe).examine()
-
-
-def _scored(positive: Any, labels: Labels, dimensions: int) -> int:
-    """Return which of the two classes the scores are the probability of."""
-    if positive is None:
-        return 1
-    if dimensions == 2:
-        raise InputError("positive belongs to one column of scores: proba has more, leave it out.")
-    names = [str(label) for label in labels.classes]
-    if str(positive) not in names:
-        raise InputError(
-            f"positive is {str(positive)!r}, but the labels are {names[0]!r} and {names[1]!r}."
-        )
-    return names.index(str(positive))
+    return falcon.fit(X, y, proba=proba, positive=positive).examine()

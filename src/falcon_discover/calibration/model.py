@@ -110,9 +110,14 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
         self.weighted = weighted
         self.caution = caution
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit a copy of the audit, then the calibrator on its cross-fitted scores."""
-        falcon = clone(self.falcon).fit(X, y)
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        """Fit a copy of the audit, then the calibrator on its cross-fitted scores.
+
+        Parameters
+        ----------
+        fit_params : further arguments of the audit's `fit`
+        """
+        falcon = clone(self.falcon).fit(X, y, **fit_params)
         made = falcon.calibrated(self.method, weighted=self.weighted, caution=self.caution)
         return self.with_fitted(falcon, made.calibrator_)
 
@@ -126,21 +131,26 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
             self.feature_names_in_ = falcon.feature_names_in_
         return self
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return recalibrated probabilities, in the order of `classes_`."""
+    def predict_proba(self, X: Any, *, proba: Any = None) -> FloatArray:
+        """Return recalibrated probabilities, in the order of `classes_`.
+
+        Parameters
+        ----------
+        proba : the scores of `X`, for an audit of the estimator "precomputed"
+        """
         check_is_fitted(self)
         if self.method == "discrepancy":
-            state = self.falcon_.examine(X).state
+            state = self.falcon_.examine(X, proba=proba).state
         else:
             # The score alone is needed: no neighbours are searched.
-            known = self.falcon_.predict_proba(X)
+            known = self.falcon_.predict_proba(X, proba=proba)
             state = State.from_scores(known[:, 1] if known.shape[1] == 2 else known)
         p = self.calibrator_.predict(state)
         return p if p.ndim == 2 else np.column_stack([1.0 - p, p])
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: Any, *, proba: Any = None) -> npt.NDArray[Any]:
         """Return the likelier class; of two, the positive one from the audit's threshold on."""
-        p = self.predict_proba(X)
+        p = self.predict_proba(X, proba=proba)
         return self.classes_[decided(p, self.falcon_.audit_.threshold)]
 
     def __sklearn_tags__(self) -> Any:

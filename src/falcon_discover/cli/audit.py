@@ -14,6 +14,7 @@ from falcon_discover.cli.common import (
     AsJson,
     Jobs,
     Quiet,
+    budget_of,
     command,
     command_to_trust,
     echo,
@@ -41,7 +42,12 @@ Threshold = Annotated[
     float,
     typer.Option(help="Probability from which the positive one of two classes is decided."),
 ]
-Budget = Annotated[float, typer.Option(help="Share of the rows to review.")]
+Budget = Annotated[
+    float,
+    typer.Option(
+        parser=budget_of, help="How much to review: 0.2 is a share of the rows, 50 so many rows."
+    ),
+]
 RankerName = Annotated[str, typer.Option(help="How rows are ranked; a wrong name lists all.")]
 Severity = Annotated[str, typer.Option(help="For auto: count errors, or weigh by surprise.")]
 ResidualRate = Annotated[
@@ -119,6 +125,19 @@ def audit(
     identity: Annotated[
         str | None, typer.Option("--id", help="Column that identifies a row; not a feature.")
     ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            help="Column with the time of a row: audits the latest 30% against the earlier rows; "
+            "not a feature."
+        ),
+    ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            help="Column with the cost of an error: orders rows by expected cost; not a feature."
+        ),
+    ] = None,
     leave_out: Annotated[
         list[str] | None, typer.Option(help="Column that is not a feature; may be repeated.")
     ] = None,
@@ -163,8 +182,6 @@ def audit(
         raise InputError("--model, --proba and --backbone exclude each other: give one.")
     if positive is not None and proba is None:
         raise InputError("--positive belongs to --proba.")
-    if save is not None and proba is not None:
-        raise InputError("--save needs a model: bare predictions cannot be made for new rows.")
     if save is not None and backbone in library.DEEP:
         raise InputError(f"--save cannot keep the deep model {backbone!r}: leave it out.")
     check_outputs(out, save, [data, *([model] if model else [])])
@@ -183,6 +200,8 @@ def audit(
         positive=positive,
         leave_out=tuple(leave_out or ()),
         identity=identity,
+        time=time,
+        cost=cost,
         tau=level(tau),
         threshold=threshold,
         budget=budget,
@@ -221,7 +240,7 @@ def _run(
         echo(f"WARNING: {alert}\n", err=quiet or as_json)
     with writing(out):
         paths = write_folder(result.report, out)
-    if save is not None and result.falcon is not None:
+    if save is not None:
         with notices.collected() as notes:
             _save(result.falcon, save, report=out / PAGE)
         for note in notes:
@@ -258,6 +277,8 @@ def _show(result: Audit, identity: str | None) -> None:
     for row in result.review.head(5).to_dict("records"):
         known = "" if identity is None else f" ({identity} {row[identity]})"
         echo(f"  row {row['row']}{known}: predicted {row['predicted']!r}, {row['reason']}")
+    if result.periods is not None:
+        echo(f"\nAs time goes on:\n{result.periods}")
     echo(f"\nHow much is enough:\n{result.guarantee or result.missed}")
     echo(f"\n{result.regions}\n")
     for note in result.summary["notes"]:

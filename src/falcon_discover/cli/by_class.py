@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
-
-import numpy.typing as npt
 
 from falcon_discover.exceptions import InputError
-from falcon_discover.runtime.records import scalar
 
 
 def level(text: str) -> float | dict[str, float]:
@@ -58,26 +54,3 @@ def named_columns(given: Sequence[str], columns: Iterable[object]) -> tuple[str,
         if found.count(column) > 1:
             raise InputError(f"--proba names the column {column!r} twice: name each once.")
     return tuple(found)
-
-
-def in_class_order(columns: Sequence[str], classes: npt.NDArray[Any]) -> list[str]:
-    """Return columns that are called by their class, in the order of the classes.
-
-    They may all begin alike: `p_a`, `p_b`, `p_c`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> in_class_order(["p_b", "p_a"], np.array(["a", "b"]))
-    ['p_a', 'p_b']
-    """
-    names = [str(scalar(label)) for label in classes]
-    prefixes = {column.removesuffix(name) for column in columns for name in names}
-    for prefix in sorted(prefixes, key=len):
-        ordered = [f"{prefix}{name}" for name in names]
-        if sorted(ordered) == sorted(columns):
-            return ordered
-    raise InputError(
-        f"--proba names {', '.join(columns)}, and the classes are {', '.join(names)}: name one "
-        f"column for each class, called by it, such as {','.join(f'p_{name}' for name in names)}."
-    )

@@ -10,12 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import TimeSeriesSplit
 
+from falcon_discover.audit.aliases import PRECOMPUTED, PREDICTIONS
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.finding import Finding
-from falcon_discover.audit.predictions import discover
-from falcon_discover.cli.by_class import in_class_order
+from falcon_discover.cli.columns import by_time, column_costs
 from falcon_discover.data.labels import Labels, label_repr
+from falcon_discover.data.times import Times, times_of
 from falcon_discover.datasets.splits import paper_split
 from falcon_discover.evaluation.budget import (
     HELD_OUT,
@@ -24,17 +26,17 @@ from falcon_discover.evaluation.budget import (
     check_batch,
     check_share,
 )
+from falcon_discover.evaluation.periods import Periods
 from falcon_discover.evaluation.results import Evaluation
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import review_size
 from falcon_discover.models import library
-from falcon_discover.models.proba import if_percent
+from falcon_discover.models.score_columns import scores_in
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.report.build import About, Report
 from falcon_discover.report.rows import LIST_COLUMNS
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.format import identifier
-from falcon_discover.runtime.types import FloatArray
 from falcon_discover.runtime.words import meant, no_column
 from falcon_discover.settings import PAPER
 
@@ -59,6 +61,8 @@ class AuditRequest:
     positive: str | None = None
     leave_out: tuple[str, ...] = ()
     identity: str | None = None
+    time: str | None = None
+    cost: str | None = None
     tau: float | dict[str, float] = PAPER.tau
     threshold: float = PAPER.decision_threshold
     budget: float = PAPER.main_budget
@@ -75,7 +79,7 @@ class AuditRequest:
 class Audit:
     """The review list, the figures, and what was noticed on the way.
 
-    `falcon` is the fitted audit, to be saved or to score new rows; None for bare predictions.
+    `falcon` is the fitted audit, to be saved or to score new rows.
     """
 
     report: Report
@@ -83,7 +87,8 @@ class Audit:
     regions: RegionSet
     guarantee: ReviewBudget | None
     missed: MissedBound
-    falcon: FalconDiscover | None
+    falcon: FalconDiscover
+    periods: Periods | None = None
 
     @property
     def review(self) -> pd.DataFrame:
@@ -108,11 +113,15 @@ def run(data: pd.DataFrame, request: AuditRequest, *, name: str) -> Audit:
     # Positions in the file identify rows from here on, whatever index the frame came with.
     data = data.reset_index(drop=True)
     X, y = _features(data, request, name)
+    costs = None if request.cost is None else column_costs(data[request.cost])
+    times = None if request.time is None else times_of(data[request.time], name="--time")
     with notices.collected() as noticed:
         _note_identifiers(X, request)
-        if request.proba:
-            falcon = None
-            found, how = _audit_predictions(data, X, y, request)
+        if times is not None:
+            falcon, found, how = _audit_latest(data, X, y, times, request)
+        elif request.proba:
+            falcon = FalconDiscover(PRECOMPUTED, **_options(request))
+            found, how = _audit_predictions(falcon, data, X, y, request)
         elif request.model is not None:
             falcon = FalconDiscover(FrozenEstimator(request.model), **_options(request))
             found, how = _audit_model(falcon, X, y, request)
@@ -120,17 +129,31 @@ def run(data: pd.DataFrame, request: AuditRequest, *, name: str) -> Audit:
             backbone = None if request.backbone == "auto" else request.backbone
             falcon = FalconDiscover(backbone, **_options(request))
             found, how = _audit_backbone(falcon, X, y, request)
-        if falcon is not None:
-            # The report says it of the rows that it is about, which may be others than the fit's.
-            noticed.pop(falcon.examine().one_sided, None)
-    report = Report.of(found, _about(data, request, how, name, found), started=started)
+        # The report says it of the rows that it is about, which may be others than the fit's.
+        noticed.pop(falcon.examine().one_sided, None)
+    if costs is not None:
+        found = found.costing(costs[found.index])
+    about = _about(data, request, how, name, found)
+    periods = None
+    if times is not None:
+        about = replace(about, times=times[found.index])
+        periods = found.by_period(times[found.index])
+    report = Report.of(found, about, started=started)
     # What was noticed during the fit comes before what was noticed when it was measured, and
     # what makes the figures worthless before both.
     notes = [*found.alerts, *noticed, *report.summary["notes"]]
     report.summary["notes"] = list(dict.fromkeys(notes))
     assert report.evaluation is not None
     assert report.missed is not None
-    return Audit(report, report.evaluation, found.regions, report.guarantee, report.missed, falcon)
+    return Audit(
+        report,
+        report.evaluation,
+        found.regions,
+        report.guarantee,
+        report.missed,
+        falcon,
+        periods,
+    )
 
 
 def _about(
@@ -157,32 +180,63 @@ Findings = tuple[Finding, dict[str, Any]]
 
 
 def _audit_predictions(
-    data: pd.DataFrame, X: pd.DataFrame, y: pd.Series, request: AuditRequest
+    falcon: FalconDiscover, data: pd.DataFrame, X: pd.DataFrame, y: pd.Series, request: AuditRequest
 ) -> Findings:
-    found = discover(
-        X, y, _probabilities(data, y, request.proba), positive=request.positive, **_options(request)
+    p = scores_in(data, request.proba, Labels.from_input(y).classes)
+    found = falcon.fit(X, y, proba=p, positive=request.positive).examine()
+    rows = "all rows, each compared with the rows of the other folds"
+    return found, {**PREDICTIONS, "rows": rows}
+
+
+def _audit_latest(
+    data: pd.DataFrame, X: pd.DataFrame, y: pd.Series, times: Times, request: AuditRequest
+) -> tuple[FalconDiscover, Finding, dict[str, Any]]:
+    """Audit the latest rows by what the earlier ones teach: no row is judged by its future."""
+    early, late = by_time(times, str(request.time))
+    how: dict[str, Any] = {}
+    p, estimator = None, request.model
+    if request.proba:
+        p = scores_in(data, request.proba, Labels.from_input(y).classes)
+        how, estimator = dict(PREDICTIONS), PRECOMPUTED
+    elif request.model is not None:
+        X, estimator = _wanted(X, request.model), FrozenEstimator(request.model)
+        how = {"mode": "frozen model", "model": type(request.model).__name__}
+    else:
+        estimator = None if request.backbone == "auto" else request.backbone
+    falcon = FalconDiscover(estimator, **_options(request), cv=TimeSeriesSplit(PAPER.n_folds))
+    given = {} if p is None else {"proba": p[early], "positive": request.positive}
+    falcon.fit(X.iloc[early], y.iloc[early], **given)
+    given = {} if p is None else {"proba": p[late]}
+    found = falcon.examine(X.iloc[late], y.iloc[late], **given)
+    if not how:
+        how = {"mode": "backbone", "model": falcon.backbone_, "candidates": falcon.candidates_}
+        found = replace(found, source=HELD_OUT)
+    start = pd.Timestamp(times[late[0]]) if times.dtype.kind == "M" else f"{times[late[0]]:g}"
+    how["rows"] = (
+        f"the latest {len(late):,} rows, from {start} on; the {len(early):,} earlier ones are "
+        "what they are compared with"
     )
-    how = {
-        "mode": "predictions only",
-        "rows": "all rows, each compared with the rows of the other folds",
-        "absent": "the stability signals: there was no model to probe",
-    }
-    return found, how
+    return falcon, found, how
+
+
+def _wanted(X: pd.DataFrame, model: Any) -> pd.DataFrame:
+    """Return the columns that a model was fitted on."""
+    wanted = getattr(model, "feature_names_in_", None)
+    if wanted is None:
+        return X
+    lacking = [column for column in wanted if column not in X.columns]
+    if lacking:
+        raise InputError(
+            f"the model needs the column {lacking[0]!r}, which the data lack."
+            f"{meant(lacking[0], X.columns)}"
+        )
+    return X[list(wanted)]
 
 
 def _audit_model(
     falcon: FalconDiscover, X: pd.DataFrame, y: pd.Series, request: AuditRequest
 ) -> Findings:
-    wanted = getattr(request.model, "feature_names_in_", None)
-    if wanted is not None:
-        lacking = [column for column in wanted if column not in X.columns]
-        if lacking:
-            raise InputError(
-                f"the model needs the column {lacking[0]!r}, which the data lack."
-                f"{meant(lacking[0], X.columns)}"
-            )
-        X = X[list(wanted)]
-    found = falcon.fit(X, y).examine()
+    found = falcon.fit(_wanted(X, request.model), y).examine()
     how = {
         "mode": "frozen model",
         "model": type(request.model).__name__,
@@ -237,8 +291,14 @@ def _options(request: AuditRequest) -> dict[str, Any]:
 def _features(
     data: pd.DataFrame, request: AuditRequest, name: str
 ) -> tuple[pd.DataFrame, pd.Series]:
-    roles = [("--target", request.target), *(("--proba", column) for column in request.proba)]
-    roles += [("--id", request.identity)] if request.identity is not None else []
+    single = {
+        "--target": request.target,
+        "--id": request.identity,
+        "--time": request.time,
+        "--cost": request.cost,
+    }
+    roles = [(option, column) for option, column in single.items() if column is not None]
+    roles[1:1] = [("--proba", column) for column in request.proba]
     roles += [("--leave-out", column) for column in request.leave_out]
     taken: dict[str, str] = {}
     for option, column in roles:
@@ -262,32 +322,6 @@ def _features(
     if X.shape[1] == 0:
         raise InputError("no feature column is left beside the target.")
     return X, data[request.target]
-
-
-def _probabilities(data: pd.DataFrame, y: pd.Series, columns: tuple[str, ...]) -> FloatArray:
-    """Return the scores of one column, or those of each class in the classes' order."""
-    if len(columns) == 1:
-        return _scores(data[columns[0]])
-    ordered = in_class_order(columns, Labels.from_input(y).classes)
-    return np.column_stack([_scores(data[column]) for column in ordered])
-
-
-def _scores(column: pd.Series) -> FloatArray:
-    """Return the scores of a column, or say which one cannot be a probability."""
-    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    texts = np.flatnonzero(np.isnan(numbers) & column.notna().to_numpy())
-    bad = texts if len(texts) else np.flatnonzero(~((numbers >= 0) & (numbers <= 1)))
-    if not len(bad):
-        return numbers
-    value = column.iloc[bad[0]]
-    percent = "%" in str(value) and isinstance(value, str)
-    hint = " Write percentages as shares: divide by 100." if percent else if_percent(numbers)
-    held = repr(value) if len(texts) else "nothing" if pd.isna(value) else str(value)
-    raise InputError(
-        f"--proba names the column {column.name!r}, which holds {held} in row {bad[0]} "
-        f"({len(bad):,} such row{'s' if len(bad) > 1 else ''}): a probability is a number between "
-        f"0 and 1.{hint}"
-    )
 
 
 def _as_written(identity: pd.Series) -> pd.Series:

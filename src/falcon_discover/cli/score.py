@@ -101,6 +101,13 @@ def score(
     identity: Annotated[
         str | None, typer.Option("--id", help="Column that identifies a row; else file and row.")
     ] = None,
+    proba: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="For an audit of predictions: the column of their scores; or one for each class, "
+            "called by it: p_a,p_b."
+        ),
+    ] = None,
     engine: EngineName = "local",
     scheduler: Scheduler = None,
     workers: Workers = 2,
@@ -115,6 +122,7 @@ def score(
 
     Example: falcon-discover score audit.falcon rows.parquet --out scores
     """
+    from falcon_discover.cli.by_class import named_columns
     from falcon_discover.scoring import run
 
     trusted = trust or []
@@ -126,7 +134,14 @@ def score(
         chosen = run.local(trusted=trusted, n_jobs=jobs)
     with command_to_trust(), progress.silent() if quiet else progress.logged():
         done = run.score_files(
-            saved, data, out, engine=chosen, part_rows=part_rows, identity=identity, trusted=trusted
+            saved,
+            data,
+            out,
+            engine=chosen,
+            part_rows=part_rows,
+            identity=identity,
+            proba=named_columns(proba or (), ()),
+            trusted=trusted,
         )
     for note in done.notes[:SHOWN_NOTES]:
         echo(f"note: {note}")

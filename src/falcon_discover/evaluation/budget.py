@@ -30,7 +30,7 @@ from falcon_discover.metrics import review_size
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray, FloatArray
-from falcon_discover.runtime.words import level, percent, rate
+from falcon_discover.runtime.words import budget_words, is_count, level, percent, rate
 from falcon_discover.settings import PAPER
 
 GRID_STEP = 0.02
@@ -72,7 +72,7 @@ class MissedBound(_Stated):
 
     Attributes
     ----------
-    budget : the share reviewed
+    budget : the share reviewed, or the number of rows: of these or, with `batch`, of those to come
     rows, unreviewed, missed : labelled rows, those not reviewed, confident errors among them
     rate, upper : their rate and the upper bound: in the long run, or in the batch
     confidence_level : of the bound
@@ -107,7 +107,7 @@ class MissedBound(_Stated):
     def __repr__(self) -> str:
         return (
             f"{_doubted(self.doubt)}"
-            f"Reviewing the top {percent(self.budget)} leaves {self.unreviewed:,} of "
+            f"Reviewing the top {self._budget()} leaves {self.unreviewed:,} of "
             f"{self.rows:,} rows unread, {self.missed:,} of them confident errors "
             f"({rate(self.rate)}); with {percent(self.confidence_level)} confidence "
             f"{self._bound()}, "
@@ -121,6 +121,12 @@ class MissedBound(_Stated):
             f"at most {self.batch_missed:,} of the {self.batch_unreviewed:,} left unread of the "
             f"next {self.batch:,} rows will be ({rate(self.upper)})"
         )
+
+    def _budget(self) -> str:
+        words = budget_words(self.budget)
+        if self.batch is None or not is_count(self.budget):
+            return words
+        return f"{words} of every {self.batch:,}"
 
     def _budgets(self) -> str:
         if self.simultaneous:
@@ -327,6 +333,7 @@ def missed_bound(
 
     Parameters
     ----------
+    budget : a share of the rows, or a number of them: of these or, with `batch`, of those to come
     batch : how many rows to come the bound is to speak of; None for the long run
     simultaneous : whether it is to hold together with the bounds of all other budgets, so also for
         a budget chosen by looking at them
@@ -340,9 +347,11 @@ def missed_bound(
     """
     check_share(confidence_level, "confidence_level")
     check_batch(batch)
+    rows, of = Unread.of(events, score, content), len(events) if batch is None else batch
+    # Bounds speak of shares: of these rows, and of those to come.
+    share = review_size(of, budget) / max(of, 1) if is_count(budget) else budget
     review_size(len(events), budget)
-    rows = Unread.of(events, score, content)
-    left = rows.left(budget, confidence_level, batch=batch, simultaneous=simultaneous)
+    left = rows.left(share, confidence_level, batch=batch, simultaneous=simultaneous)
     return MissedBound(
         budget,
         len(events),

@@ -18,10 +18,10 @@ from falcon_discover.exceptions import check_numbers
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.metrics.intervals import auroc_interval, share_interval
 from falcon_discover.metrics.ordering import Found, Ranking
-from falcon_discover.metrics.ranking import captures
-from falcon_discover.runtime.records import plain, records
+from falcon_discover.metrics.ranking import BUDGET, captures, is_budget
+from falcon_discover.runtime.records import framed, plain, records
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
-from falcon_discover.runtime.words import counted, level, percent
+from falcon_discover.runtime.words import budget_words, counted, level, percent
 from falcon_discover.signals.state import State
 
 Scores = Callable[[str, Tau], FloatArray]
@@ -92,10 +92,10 @@ class Evaluation:
                 "predictions are wrong, for independent rows like these"
                 f"{self.assumption and f' and {self.assumption}'}."
             )
-        ends = main.sort_values("budget").iloc[[0, -1]].drop_duplicates("budget")
+        ends = main.sort_values("reviewed").iloc[[0, -1]].drop_duplicates("budget")
         found = ", ".join(
-            f"the top {percent(row.budget)} {'finds ' if i == 0 else ''}{counted(row.captured)}"
-            + (" of them" if i == 0 else "")
+            f"the top {budget_words(row.budget)} "
+            + (f"finds {counted(row.captured)} of them" if i == 0 else counted(row.captured))
             for i, row in enumerate(ends.itertuples())
         )
         return f"{head} Reviewing {found}."
@@ -127,10 +127,8 @@ class Evaluation:
     def figures(self) -> str:
         """Return the verdict, what was found, by which side, and whether the risk holds."""
         main = self.captures[self.captures["tau"] == self.tau]
-        table = main.pivot_table("capture", "ranker", "budget", dropna=False)
-        table.columns = [f"top {percent(budget)}" for budget in table.columns]
         ranks = self.rankings[self.rankings["tau"] == self.tau].set_index("ranker")
-        table = table.loc[list(ranks.index)].rename_axis(None)
+        table = _by_budget(main, "capture").loc[list(ranks.index)].rename_axis(None)
         table["eligible AUROC"] = ranks["eligible_auroc"]
         table["95 % interval"] = [
             "not defined" if math.isnan(low) else f"[{low:.3f}, {high:.3f}]"
@@ -141,9 +139,28 @@ class Evaluation:
         words = table.to_string(float_format=lambda v: f"{v:.3f}", na_rep="not defined")
         return (
             f"{self.verdict()}\n\nShare of confident errors found, by review budget:\n{words}\n\n"
+            f"{self._costs()}"
             f"By predicted class, with the number found by review budget:\n{self.sides}"
             + (f"\n\n{self.risk}" if self.risk is not None else "")
         )
+
+    def _costs(self) -> str:
+        """Return what the errors that are found would have cost, where costs are known."""
+        if "captured_cost" not in self.captures:
+            return ""
+        main = self.captures[self.captures["tau"] == self.tau]
+        table = _by_budget(main, "captured_cost").loc[list(dict.fromkeys(main["ranker"]))]
+        words = table.rename_axis(None).to_string(
+            float_format=lambda v: f"{v:.3f}", na_rep="not defined"
+        )
+        return f"Share of the cost of confident errors found, by review budget:\n{words}\n\n"
+
+
+def _by_budget(captures: pd.DataFrame, figure: str) -> pd.DataFrame:
+    """Return a figure by ranker and budget."""
+    table = captures.pivot_table(figure, "ranker", "budget", dropna=False)
+    table.columns = [f"top {budget_words(budget)}" for budget in table.columns]
+    return table
 
 
 def evaluate(
@@ -160,14 +177,15 @@ def evaluate(
     alerts: tuple[str, ...] = (),
     notice: str = "",
     risk: FloatArray | None = None,
+    cost: FloatArray | None = None,
 ) -> Evaluation:
     """Return the evaluation of several rankers on labelled rows; the first is the one in question.
 
     `scores` returns the suspicion of the rows for a ranker's name and a threshold. `classes` are
-    in the order of their codes; `risk` is of each row, where the ranker estimates it.
+    in the order of their codes; `risk` is of each row, where the ranker estimates it, and `cost`
+    that of a confident error in each row, where it is known.
     """
-    must = "give shares of the rows, above 0 and up to 1"
-    check_numbers("budgets", budgets, lambda share: 0 < share <= 1, must)
+    check_numbers("budgets", budgets, is_budget, BUDGET)
     must = "give confidences between 0.5 and 1"
     check_numbers("taus", taus, lambda level: 0.5 <= level <= 1, must, at_least=0)
     numbers = set(taus) if isinstance(tau, tuple) else {*taus, tau}
@@ -178,22 +196,23 @@ def evaluate(
     wrong = state.decision != codes
     rows = np.lexsort((wrong, state.confidence))
     confidence, wrong = state.confidence[rows], wrong[rows]
+    own_cost = None if cost is None else cost[rows]
     captures, rankings, severity = [], [], []
     for shown, threshold in levels.items():
         least = np.broadcast_to(state.level(threshold), len(state))[rows]
         for name in rankers:
             ranked = _Ranked.by(scores(name, threshold)[rows], confidence, wrong, least)
             key = {"tau": shown, "ranker": name}
-            captures += [key | line for line in _captures(ranked, budgets)]
+            captures += [key | line for line in _captures(ranked, budgets, own_cost)]
             if shown == own:
                 severity += _severity(ranked, name, own, budgets)
             rankings.append(key | _ranking(ranked))
     return Evaluation(
         rankers[0],
         own,
-        pd.DataFrame(captures),
+        framed(captures),
         pd.DataFrame(rankings),
-        pd.DataFrame(severity),
+        framed(severity),
         _model(state, codes),
         Sides.of(state, codes, scores(rankers[0], tau), classes=classes, tau=tau, budgets=budgets),
         assumption,
@@ -224,6 +243,7 @@ class _Ranked:
     wrong: BoolArray
     eligible: BoolArray
     starts: IntArray
+    order: IntArray
 
     @classmethod
     def by(
@@ -231,7 +251,14 @@ class _Ranked:
     ) -> _Ranked:
         ranking = Ranking.of(score)
         order, eligible = ranking.order, confidence >= least
-        return cls(score[order], confidence[order], wrong[order], eligible[order], ranking.starts)
+        return cls(
+            score[order],
+            confidence[order],
+            wrong[order],
+            eligible[order],
+            ranking.starts,
+            order,
+        )
 
     @property
     def events(self) -> BoolArray:
@@ -258,8 +285,12 @@ def _severity(
     ]
 
 
-def _captures(ranked: _Ranked, budgets: Sequence[float]) -> Iterator[dict[str, float]]:
+def _captures(
+    ranked: _Ranked, budgets: Sequence[float], cost: FloatArray | None
+) -> Iterator[dict[str, float]]:
     events = ranked.events
+    costs = None if cost is None else np.where(events, cost[ranked.order], 0.0)
+    costly = None if costs is None or not costs.sum() else ranked.found(costs)
     surprising = ranked.found(np.where(events, metrics.surprise(ranked.confidence), 0.0))
     for line in captures(ranked.found(events), budgets):
         yield {
@@ -273,7 +304,18 @@ def _captures(ranked: _Ranked, budgets: Sequence[float]) -> Iterator[dict[str, f
             "capture_low": line.low,
             "capture_high": line.high,
             "captured_surprise": surprising.share(line.reviewed) if line.events else math.nan,
+            **_cost_figures(costs, costly, line.reviewed),
         }
+
+
+def _cost_figures(
+    costs: FloatArray | None, costly: Found | None, reviewed: int
+) -> dict[str, float]:
+    """Return what the confident errors cost in all, and which share of it a review finds."""
+    if costs is None:
+        return {}
+    share = math.nan if costly is None else costly.share(reviewed)
+    return {"cost": float(costs.sum()), "captured_cost": share}
 
 
 def _ranking(ranked: _Ranked) -> dict[str, float]:

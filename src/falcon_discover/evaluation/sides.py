@@ -21,9 +21,9 @@ from falcon_discover.metrics.decisions import Tau
 from falcon_discover.metrics.intervals import share_interval
 from falcon_discover.metrics.ordering import Ranking
 from falcon_discover.metrics.ranking import captures
-from falcon_discover.runtime.records import scalar
+from falcon_discover.runtime.records import framed, scalar
 from falcon_discover.runtime.types import BoolArray, FloatArray
-from falcon_discover.runtime.words import amount, percent, rate
+from falcon_discover.runtime.words import amount, budget_words, percent, rate
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
 
@@ -85,7 +85,7 @@ class Sides:
             for line in captures(ranking.found(events & (state.decision == code)), budgets)
         ]
         mistaken = mistaken_classes(state, codes, classes, tau)
-        return cls(table, pd.DataFrame(found), mistaken)
+        return cls(table, framed(found), mistaken)
 
     def frame(self) -> pd.DataFrame:
         """Return the table."""
@@ -119,7 +119,7 @@ class Sides:
                 "95% interval": f"[{low:.4f}, {high:.4f}]" if side["eligible"] else "",
                 OF_CLASS[len(self.table) > 2]: rate(side["of_class"]) if side["class_rows"] else "",
                 **{
-                    f"top {percent(line.budget)}": amount(line.captured) if errs else ""
+                    f"top {budget_words(line.budget)}": amount(line.captured) if errs else ""
                     for line in found.itertuples()
                 },
             }

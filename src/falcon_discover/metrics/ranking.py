@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +21,16 @@ from falcon_discover.metrics.decisions import (
 from falcon_discover.metrics.intervals import share_interval
 from falcon_discover.metrics.ordering import Found, Ranking
 from falcon_discover.runtime.types import IntArray, UInt64Array
+from falcon_discover.runtime.words import is_count
 from falcon_discover.settings import PAPER
 
 # Thresholds of the severe events by which a ranking made for a lower one is also judged.
 SEVERE_TAUS = (0.95, 0.99)
+# What a review budget must be, in words.
+BUDGET = (
+    "give a share of the rows as a fraction above 0 and up to 1.0, such as 0.2, or a number of "
+    "rows as a whole number, such as 50"
+)
 
 
 class Captured(NamedTuple):
@@ -39,16 +45,27 @@ class Captured(NamedTuple):
     high: float
 
 
+def is_budget(value: Any) -> bool:
+    """Return whether a number is a review budget: a number of rows, or a share of them."""
+    return value >= 1 if is_count(value) else 0 < value <= 1
+
+
 def review_size(n: int, budget: float) -> int:
-    """Return the number of rows a review budget covers, `ceil(budget * n)`.
+    """Return the number of rows a review budget covers.
+
+    Parameters
+    ----------
+    budget : a whole number (an int) is a number of rows, at most all there are; a fraction (a
+        float) a share of the rows, `ceil(budget * n)` of them
 
     Examples
     --------
-    >>> review_size(9769, 0.20)
-    1954
+    >>> review_size(9769, 0.20), review_size(9769, 50), review_size(9769, 1.0)
+    (1954, 50, 9769)
     """
-    must = "it must be a share of the rows, above 0 and up to 1"
-    check_number("budget", budget, lambda share: 0 < share <= 1, must)
+    check_number("budget", budget, is_budget, BUDGET)
+    if is_count(budget):
+        return min(n, int(budget))
     # 0.07 * 100 is 7.000000000000001 in floating point; its ceiling must be 7.
     return min(n, math.ceil(round(budget * n, 9)))
 
@@ -75,7 +92,7 @@ def captures(found: Found, budgets: Sequence[float]) -> Iterator[Captured]:
     Examples
     --------
     >>> found = Ranking.of(np.array([0.9, 0.8, 0.7])).found(np.array([True, False, True]))
-    >>> [line.captured for line in captures(found, [1 / 3, 1])]
+    >>> [line.captured for line in captures(found, [1 / 3, 1.0])]
     [1, 2]
     """
     total = found.top(len(found.ranked))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from falcon_discover.models import library
 from falcon_discover.models.adapter import Probe, probe
 from falcon_discover.models.fitting import fit_backbone
 from falcon_discover.models.folds import Folds
+from falcon_discover.models.reference_scores import held_out_of, repeated, scores_as_reference
 from falcon_discover.models.spill import SpillingList
 from falcon_discover.models.thresholds import own_threshold
 from falcon_discover.runtime import notices, progress
@@ -43,7 +43,8 @@ class CrossFit:
     model : the fitted model
     probe : the same, as the stability signals need it; None where scores were given
     fold_probes : one per fold, fitted without that fold; large ones are loaded when asked for
-    p : out-of-fold scores: one number for each row, or a column for each of more than two classes
+    p : out-of-fold scores: one number for each row, or a column for each of more than two classes.
+        Rows that are never held out have scores by models of other such rows
     reference_p : one row per fold f; in it, the score of every row outside f by a model that saw
         neither f nor the row's own fold. These are the out-of-fold scores of the reference
         rows of f: scores from models that saw f would carry its labels into its own state.
@@ -114,8 +115,8 @@ def cross_fit(
         fold_probes.append(fitted(others, f"fold {number} of {len(folds)}"))
         p[held_out], encoded = fold_probes[-1].scored(table.take(held_out))
         rows.append(encoded)
-    reference_p = _reference_scores(
-        folds, p, lambda rows: fitted(rows, "reference scores"), table.take
+    p, reference_p = scores_as_reference(
+        folds, p, labels, lambda rows: fitted(rows, "reference scores"), table.take
     )
     progress.step(f"{name}: refit")
     model = _fresh(estimator)
@@ -133,7 +134,7 @@ def cross_fit(
         fold_probes,
         p,
         reference_p,
-        {name: _auroc(labels.codes, p)},
+        {name: _auroc(*held_out_of(folds, labels.codes, p))},
         threshold=threshold,
         differing=differing,
     )
@@ -164,34 +165,6 @@ def _is_fitted(estimator: Any) -> bool:
         # A model from elsewhere may fail at the question in any way.
         return False
     return True
-
-
-def _reference_scores(
-    folds: Folds,
-    p: FloatArray,
-    fit: Callable[[IntArray], Probe],
-    take: Callable[[IntArray], Table],
-) -> FloatArray:
-    """Return `CrossFit.reference_p`: one model per pair of folds, fitted without both."""
-    scores = _repeated(p, len(folds))
-    fold_of = np.empty(len(p), dtype=np.intp)
-    for number, (_, held_out) in enumerate(folds):
-        fold_of[held_out] = number
-    pairs = list(combinations(range(len(folds)), 2))
-    if len(folds) == 2:
-        # Without both folds nothing is left to fit on; the other fold's model must do.
-        return scores
-    progress.expect(len(pairs))
-    for first, second in pairs:
-        model = fit(np.flatnonzero((fold_of != first) & (fold_of != second)))
-        for here, there in ((first, second), (second, first)):
-            rows = np.flatnonzero(fold_of == there)
-            scores[here, rows] = model.score(take(rows))
-    return scores
-
-
-def _repeated(p: FloatArray, times: int) -> FloatArray:
-    return np.repeat(p[None], times, axis=0)
 
 
 def select_backbone(
@@ -231,7 +204,7 @@ def select_backbone(
             p[held_out] = _of_codes(model, labels, others).predict(asked)
             models.append(model)
             del model
-        auroc[name] = _auroc(labels.codes, p)
+        auroc[name] = _auroc(*held_out_of(folds, labels.codes, p))
         # Only the leader's fold models are kept.
         if not best or auroc[name] > auroc[best]:
             best, best_models, best_p = name, models, p
@@ -248,8 +221,8 @@ def select_backbone(
 
     reference_p = np.full((len(folds), *best_p.shape), np.nan)
     if reference_scores:
-        reference_p = _reference_scores(
-            folds, best_p, lambda rows: fitted(rows, "reference scores"), table.take
+        best_p, reference_p = scores_as_reference(
+            folds, best_p, labels, lambda rows: fitted(rows, "reference scores"), table.take
         )
     final = fitted(np.arange(len(table)), "refit")
     fold_probes = _FoldProbes(
@@ -304,7 +277,7 @@ def frozen_fit(
         asked,
         [asked] * len(folds),
         p,
-        _repeated(p, len(folds)),
+        repeated(p, len(folds)),
         auroc={type(model).__name__: _auroc(labels.codes, p)},
         own_view=False,
         threshold=threshold,
@@ -317,12 +290,12 @@ def given_scores(
 ) -> CrossFit:
     """Return scores that somebody else's model gave as a base model that cannot be asked."""
     return CrossFit(
-        name="",
+        name="precomputed",
         model=None,
         probe=None,
         fold_probes=[None] * len(folds),
         p=p,
-        reference_p=_repeated(p, len(folds)),
+        reference_p=repeated(p, len(folds)),
         auroc={},
         own_view=False,
         threshold=threshold,

@@ -16,6 +16,8 @@ Records = list[dict[str, Any]]
 Layers = list[Line | Area | Text]
 
 MARK_EVERY = 6
+# More names of periods than this would lie on each other.
+PERIOD_NAMES = 8
 # Where bars stand on a logarithmic scale, so that a single row shows.
 FOOT = 0.7
 CONFIDENCE_TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -249,6 +251,27 @@ def calibration_chart(methods: Records, tau: float | Mapping[str, float]) -> Cha
         Axis(label, 0, len(MEASURES), names=list(MEASURES.values())),
         Axis("relative to before", 0, 1.2 * top),
         layers,
+    )
+
+
+def period_chart(periods: Records) -> Chart:
+    """Return the rate of confident errors by period, each with its interval."""
+    known = [(i + 0.5, p) for i, p in enumerate(periods) if not undefined(p["rate"])]
+    top = 1.1 * max([p["high"] for _, p in known], default=0.0) or 1.0
+    notes = {
+        i: f"{p['period']}: {count(p['events'])} of {count(p['eligible'])} wrong"
+        for i, (_, p) in enumerate(known)
+    }
+    every = -(-len(periods) // PERIOD_NAMES)
+    names = [p["period"] if i % every == 0 else "" for i, p in enumerate(periods)]
+    return Chart(
+        "Confident errors by period",
+        Axis("period", 0, len(periods), names=names),
+        Axis("wrong among confident predictions", 0, top, _rate),
+        [
+            *(Line([(x, p[k]) for k in ("low", "high")], "whisker c1") for x, p in known),
+            Line([(x, p["rate"]) for x, p in known], "c1 plain", "rate, 95% interval", notes),
+        ],
     )
 
 

@@ -129,7 +129,10 @@ class Sample:
 
     def outside(self, fold: IntArray, number: int) -> Sample:
         """Return the rows outside a fold, as they are measured without its labels."""
-        rows = np.flatnonzero(fold != number)
+        outside = fold != number
+        if self.state.apart is not None:
+            outside &= self.state.teachers(number)
+        rows = np.flatnonzero(outside)
         return Sample(
             self.state.without(number).take(rows),
             self.outcome[rows],

@@ -98,7 +98,8 @@ class TrainingRows:
         scores = np.empty(len(state))
         for fold in np.unique(state.fold):
             held_out = state.fold == fold
-            rest = LabelledState(state.take(~held_out), self.oof.codes[~held_out])
+            teachers = state.teachers(int(fold))
+            rest = LabelledState(state.take(teachers), self.oof.codes[teachers])
             part = TrainingRows(rest, self.validation).ranker(ranker, tau)
             scores[held_out] = part.score(state.take(held_out))
         return scores

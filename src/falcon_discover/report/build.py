@@ -57,11 +57,12 @@ class About:
     rows : of the whole table, where only part of it is audited
     how : the mode of the audit, the model, which rows
     settings : those of the audit
-    budget : share of the rows in the review list
+    budget : how much is in the review list: a share of the rows, or a number of them
     max_residual_rate : target of the guarantee, or None for what the budget may miss
     batch : how many rows to come both speak of; None for the long run
     contributions : whether to measure what each signal family earns; None if it takes little
     identity : what identifies a row beside its number
+    times : when each row is from
     """
 
     name: str = "rows"
@@ -74,6 +75,7 @@ class About:
     batch: int | None = None
     contributions: bool | None = None
     identity: pd.Series | None = None
+    times: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +108,8 @@ class Report:
                 if about.max_residual_rate is not None:
                     guarantee = found.review_budget(about.max_residual_rate, batch=about.batch)
             parts, left_out = _parts(found, about)
+            if about.times is not None and found.codes is not None:
+                parts["periods"] = found.by_period(about.times).to_dict()
         progress.step("report: rows")
         rows = page_rows(found, plain, about.identity)
         review = listed(found, plain, about.identity)

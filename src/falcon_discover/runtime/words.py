@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
+from numbers import Integral
+from typing import Any
 
 # More names than this are not read.
 MAX_NAMES = 12
@@ -23,6 +25,24 @@ def percent(share: float) -> str:
     if share < 0.99:
         return f"{100 * share:.0f} %"
     return f"{math.floor(1000 * share) / 10:g} %"
+
+
+def is_count(budget: Any) -> bool:
+    """Return whether a review budget is a number of rows, not a share of them."""
+    return isinstance(budget, Integral) and not isinstance(budget, bool)
+
+
+def budget_words(budget: float) -> str:
+    """Return a review budget as people say it: a share, or a number of rows.
+
+    Examples
+    --------
+    >>> budget_words(0.2), budget_words(50), budget_words(1)
+    ('20 %', '50 rows', '1 row')
+    """
+    if not is_count(budget):
+        return percent(budget)
+    return f"{budget:,} row{'' if budget == 1 else 's'}"
 
 
 def level(tau: float | Collection[float] | Mapping[str, float]) -> str:

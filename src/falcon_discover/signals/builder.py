@@ -21,6 +21,7 @@ from falcon_discover.metrics.decisions import (
     of_class,
 )
 from falcon_discover.models.adapter import Probe
+from falcon_discover.models.folds import dealt, fold_numbers, is_partition
 from falcon_discover.runtime import progress
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray, UInt64Array
 from falcon_discover.settings import PAPER
@@ -276,8 +277,9 @@ class StateBuilder:
         """Return the state of labelled rows, each measured without itself or its fold.
 
         The rows of a fold are scored by the model fitted without that fold, and compared
-        with the rows of the other folds only. Features are left out: each fold has a view of
-        its own, and a ranker needs one for all rows.
+        with the rows of the other folds only; of the rows that are held out at all, in their
+        order. Features are left out: each fold has a view of its own, and a ranker needs one for
+        all rows.
 
         Parameters
         ----------
@@ -286,9 +288,10 @@ class StateBuilder:
         opinions : what second opinions say of the rows, where they are wanted
         """
         order, parts, apart = [], [], []
-        fold = np.empty(len(table), dtype=np.intp)
-        for number, (_, held_out) in enumerate(folds):
-            fold[held_out] = number
+        fold = fold_numbers(folds, len(table))
+        # Of two folds that share all rows none can be left out. What lies in one fold alone is
+        # compared with rows of no fold, and has no label of its own rows in it.
+        pairs = len(folds) > (2 if is_partition(folds, len(table)) else 1)
         for (others, held_out), model, known in zip(folds, probes, reference_p, strict=True):
             reference = Reference.build(
                 table.take(others), labels[others], known[others], model,
@@ -309,7 +312,7 @@ class StateBuilder:
                 views = opinion_signals(measured.decision, opinions.names, opinions.own[held_out])
                 measured = replace(measured, evidence=measured.evidence.assign(**views))
                 said = opinions.names, opinions.apart[:, held_out]
-            if len(folds) > 2:
+            if pairs:
                 apart.append(
                     pair_evidence(measured.decision, around, fold[others], said, len(folds))
                 )
@@ -317,7 +320,7 @@ class StateBuilder:
             order.append(held_out)
         stacked = replace(
             State.concat(parts),
-            fold=fold[np.concatenate(order)],
+            fold=fold[np.concatenate(order)] if len(folds) > 1 else dealt(len(order[0]), self.seed),
             apart=Apart.joined(apart) if apart else None,
         )
         return stacked.take(np.argsort(np.concatenate(order), kind="stable"))

@@ -14,7 +14,7 @@ from falcon_discover.data.table import Table, informative_columns
 from falcon_discover.data.view import TransformedView
 from falcon_discover.models.adapter import Probe
 from falcon_discover.models.fitting import fit_candidate
-from falcon_discover.models.folds import Folds
+from falcon_discover.models.folds import Folds, fold_numbers, is_partition
 from falcon_discover.models.library import OPINIONS
 from falcon_discover.runtime import progress
 from falcon_discover.runtime.types import Float32Array, FloatArray, IntArray
@@ -102,16 +102,19 @@ class CrossOpinions:
         n_classes: int = 2,
     ) -> CrossOpinions:
         """Fit the opinions without each fold, and without each pair of folds."""
-        fold = np.empty(len(table), dtype=np.intp)
-        for number, (_, held_out) in enumerate(folds):
-            fold[held_out] = number
+        fold = fold_numbers(folds, len(table))
+        partition = is_partition(folds, len(table))
         # Opinions of models that could not be fitted, on one class only, lean to neither side.
         each = (len(OPINIONS),) if n_classes == 2 else (len(OPINIONS), n_classes)
         own = np.full((len(table), *each), 0.5)
-        # One view of all rows, as of the reference of new rows: it knows no labels.
-        rows = TransformedView().fit(table).transform(table)
+        # One view of all rows, as of the reference of new rows: it knows no labels. Where a fold
+        # learns from some rows only, such as its past, the view must not know more either.
+        every = TransformedView().fit(table).transform(table) if partition else None
 
         def said(others: IntArray, asked: IntArray) -> FloatArray | None:
+            rows = every
+            if rows is None:
+                rows = TransformedView().fit(table.take(others)).transform(table)
             opinions = Opinions.fit(
                 rows[others], labels[others], seed=seed, n_jobs=n_jobs, n_classes=n_classes
             )
@@ -122,6 +125,14 @@ class CrossOpinions:
             if views is not None:
                 own[held_out] = views
         apart = np.repeat(own[None], len(folds), axis=0)
+        if not partition:
+            for here, (others, held_out) in enumerate(folds):
+                for there, (_, theirs) in enumerate(folds):
+                    if here != there and len(np.intersect1d(others, theirs)):
+                        views = said(np.setdiff1d(others, theirs), held_out)
+                        if views is not None:
+                            apart[there, held_out] = views
+            return cls(list(OPINIONS), own, apart)
         for pair in combinations(range(len(folds)), 2) if len(folds) > 2 else ():
             asked = np.flatnonzero(np.isin(fold, pair))
             views = said(np.flatnonzero(~np.isin(fold, pair)), asked)

@@ -11,14 +11,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover.metrics.decisions import Tau, class_count, confidence, decided, level_of
+from falcon_discover.models.folds import NO_FOLD as NO_FOLD
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.apart import Apart
 from falcon_discover.signals.catalogue import SIGNALS, STABILITY_SIGNALS
 from falcon_discover.signals.certainty import certainty_signals
-
-# The mark of rows that no model was fitted on.
-NO_FOLD = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +148,21 @@ class State:
         if self.apart is None:
             return self
         return replace(self, evidence=self.apart.evidence(fold, self.evidence))
+
+    def teachers(self, fold: int) -> BoolArray:
+        """Return which rows may teach a ranker that is to judge the rows of a fold.
+
+        The rows of other folds; where a fold was compared with some of these only, such as its
+        past, of these, if there are any.
+        """
+        if self.fold is None:
+            return np.ones(len(self), dtype=np.bool_)
+        others = self.fold != fold
+        own = self.fold == fold
+        if self.apart is None or not own.any():
+            return others
+        known = others & ((self.fold == NO_FOLD) | self.apart.compared_with(own)[self.fold])
+        return known if known.any() else others
 
     def among(self, p: FloatArray, rows: IntArray) -> State:
         """Return the state of all rows with the scores `p`, of which these are the given ones.

@@ -17,7 +17,7 @@ from falcon_discover.storage.frames import Layout
 FORMAT = "falcon-discover audit"
 # Raise SCHEMA with every change of what the parts hold, and OLDEST when one is no longer read.
 # Schema 2 gave the manifest a checksum of its own; schema 3 a decision threshold, and room for more
-# than two classes.
+# than two classes and for audits without a model.
 SCHEMA = 3
 OLDEST = 1
 MANIFEST = "manifest.json"
@@ -55,6 +55,9 @@ def read(text: bytes, name: str) -> dict[str, Any]:
     if "seed" in manifest:
         # Of an audit without rows; those of schema 2 that 0.1.0 saved have none.
         _check(manifest, {"seed": MEASURE_FIELDS["seed"]}, "", name)
+    if "scored" in manifest:
+        # Files of schema 2 do not say; there it is the last class.
+        _check(manifest, {"scored": _is_count(most=1)}, "", name)
     needed = [OBJECTS]
     if about["kept"] != "none":
         _check(about, ROWS_FIELDS, "reference.", name)

@@ -5,6 +5,7 @@ from falcon_discover.report.sections.about import about_section, limits_section
 from falcon_discover.report.sections.budget import budget_section
 from falcon_discover.report.sections.calibration import calibrated_section, recalibration_section
 from falcon_discover.report.sections.headline import review_section, score_words, tiles
+from falcon_discover.report.sections.periods import periods_section
 from falcon_discover.report.sections.regions import regions_section
 from falcon_discover.report.sections.sides import mistaken_section, sides_section
 from falcon_discover.report.sections.signals import signals_section
@@ -26,6 +27,7 @@ def sections(summary: Summary) -> list[Section]:
         regions_section(summary),
         sides_section(summary),
         *_mistaken(summary),
+        *periods_section(summary),
         budget_section(summary),
         calibrated_section(summary),
         signals_section(summary),

@@ -7,7 +7,7 @@ from typing import Any
 from falcon_discover.report.page import Grid, Section, Summary, Tile, column
 from falcon_discover.report.sections.budget import own_captures
 from falcon_discover.runtime.format import count, interval, number, share, text
-from falcon_discover.runtime.words import level, percent, rate
+from falcon_discover.runtime.words import budget_words, level, rate
 
 
 def tiles(summary: Summary) -> list[Tile]:
@@ -29,7 +29,7 @@ def tiles(summary: Summary) -> list[Tile]:
         found.append(
             Tile(
                 share(last["capture"], 0),
-                f"of them found by reviewing the top {percent(last['budget'])} "
+                f"of them found by reviewing the top {budget_words(last['budget'])} "
                 f"(95 % interval {interval(last['capture_low'], last['capture_high'], 0)})",
             )
         )
@@ -60,7 +60,7 @@ def review_section(summary: Summary) -> Section:
     review = summary["review"]
     lead = [
         f"The {count(review['listed'])} most suspicious of {count(review['audited'])} predictions "
-        f"({percent(review['budget'])}), the most suspicious first."
+        f"({budget_words(review['budget'])}), the most suspicious first."
     ]
     if review["shown"] < review["listed"]:
         lead.append(
@@ -68,13 +68,14 @@ def review_section(summary: Summary) -> Section:
             "small; the whole list is in review.csv and review.parquet beside it."
         )
     first = review["first"]
-    known = bool(first) and "actual" in first[0]
+    known, costed = (bool(first) and name in first[0] for name in ("actual", "cost"))
     columns = {
         "row": column(first, text, "row"),
         "predicted": column(first, text, "predicted"),
         **({"label": column(first, text, "actual")} if known else {}),
         "confidence": column(first, share, "confidence"),
         "suspicion": column(first, number, "suspicion"),
+        **({"cost": column(first, number, "cost")} if costed else {}),
         "why": [text(line["reason"], 400) for line in first],
     }
     return Section(

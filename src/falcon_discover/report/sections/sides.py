@@ -6,7 +6,7 @@ from typing import Any
 
 from falcon_discover.report.page import Grid, Section, Summary, column
 from falcon_discover.runtime.format import amount, count, interval, share, text
-from falcon_discover.runtime.words import percent, rate
+from falcon_discover.runtime.words import budget_words, rate
 
 TITLE = "Which way it errs"
 MISTAKEN = "Which class is mistaken for which, confidently"
@@ -37,7 +37,7 @@ def sides_section(summary: Summary) -> Section:
         ),
     }
     for budget in sorted({line["budget"] for line in found["captures"]}):
-        columns[f"found in the top {percent(budget)}"] = [
+        columns[f"found in the top {budget_words(budget)}"] = [
             _found(line) for line in found["captures"] if line["budget"] == budget
         ]
     grid = Grid.of("Predictions and their confident errors by predicted class", columns)
