@@ -60,12 +60,17 @@ class Aliases(Door):
         y: Any = None,
         budgets: Sequence[float] = PAPER.budgets,
         taus: Sequence[float] = PAPER.taus,
+        *,
+        sample_weight: Any = None,
+        groups: Any = None,
     ) -> Evaluation:
         """Return how well the ranker and the baselines find the confident errors of labelled rows.
 
         Without `X` and `y` the rows given to `fit` are used, each judged out-of-fold.
+        `sample_weight` and `groups` are those of `X`, as in `examine`.
         """
-        return self.examine(X, y).evaluate(budgets=budgets, taus=taus)
+        found = self.examine(X, y, sample_weight=sample_weight, groups=groups)
+        return found.evaluate(budgets=budgets, taus=taus)
 
     def review_budget(
         self,
@@ -74,6 +79,8 @@ class Aliases(Door):
         *,
         X: Any = None,
         y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
         batch: int | None = None,
         confidence: float | None = None,
     ) -> ReviewBudget:
@@ -85,6 +92,7 @@ class Aliases(Door):
         confidence_level : probability with which the statement is to hold
         X, y : labelled rows that were not given to `fit`, for an exact statement; without them
             the rows given to `fit` are used, each judged out-of-fold
+        sample_weight, groups : of `X`, as in `examine`
         batch : how many rows to come the statement is to speak of; without it, of the long run
         confidence : the old name of `confidence_level`
 
@@ -92,7 +100,8 @@ class Aliases(Door):
         --------
         Finding.missed_bound : the reverse, for a given budget: `examine(X, y).missed_bound(0.2)`
         """
-        return self.examine(X, y).review_budget(
+        found = self.examine(X, y, sample_weight=sample_weight, groups=groups)
+        return found.review_budget(
             max_residual_rate, confidence_level, batch=batch, confidence=confidence
         )
 
@@ -102,6 +111,8 @@ class Aliases(Door):
         X: Any = None,
         y: Any = None,
         *,
+        sample_weight: Any = None,
+        groups: Any = None,
         name: str = "rows",
         budget: float = PAPER.main_budget,
         max_residual_rate: float | None = None,
@@ -115,6 +126,7 @@ class Aliases(Door):
         path : a folder for all files and the review list, or one file ending in .html, .md, .json
         X, y : labelled rows to report on; without `y` they are ranked, not judged; without both,
             the rows given to `fit`, each judged out-of-fold
+        sample_weight, groups : of `X`, as in `examine`
         name : of the data, as the report's title
         budget : share of the rows in the review list
         max_residual_rate : rate of confident errors among unread rows to find a budget for
@@ -140,7 +152,8 @@ class Aliases(Door):
         'report.html'
         """
         with self._execution_context():
-            return self.examine(X, y).report(
+            found = self.examine(X, y, sample_weight=sample_weight, groups=groups)
+            return found.report(
                 path,
                 name=name,
                 budget=budget,
@@ -156,9 +169,11 @@ class Aliases(Door):
         with self._execution_context():
             return self.audit_.contributions()
 
-    def conflict(self, X: Any = None, y: Any = None) -> Conflict:
+    def conflict(
+        self, X: Any = None, y: Any = None, *, sample_weight: Any = None, groups: Any = None
+    ) -> Conflict:
         """Return conflict amplification over a grid of thresholds, and the regime of the rows."""
-        return self.examine(X, y).conflict()
+        return self.examine(X, y, sample_weight=sample_weight, groups=groups).conflict()
 
     def calibration_weights(self, X: Any = None, y: Any = None) -> FloatArray:
         """Return w_cal (eq:cal_weight) of labelled rows: emphasis on confident errors.

@@ -13,6 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from falcon_discover.audit.checks import check_lengths, check_same_rows
+from falcon_discover.audit.drawn import drawing
 from falcon_discover.audit.finding import Finding
 from falcon_discover.audit.fitted import FittedAudit
 from falcon_discover.data.labels import Labels
@@ -31,18 +32,29 @@ class Door(BaseEstimator):
     audit_: FittedAudit
     classes_: npt.NDArray[Any]
 
-    def examine(self, X: Any = None, y: Any = None) -> Finding:
+    def examine(
+        self, X: Any = None, y: Any = None, *, sample_weight: Any = None, groups: Any = None
+    ) -> Finding:
         """Return everything known about new rows at once: signals, suspicion, regions.
 
         Cheaper than calling `transform`, `review` and `evaluate` one after another. Without `X`
         it is the `Finding` of the rows given to `fit`, each judged out-of-fold.
+
+        Parameters
+        ----------
+        X, y : rows, and their labels where they are known
+        sample_weight : how many rows each row stands for
+        groups : which rows belong together; other groups than those given to `fit`
         """
         check_is_fitted(self)
         if X is None:
-            if y is not None:
-                raise InputError("y was given without X: give both, or neither.")
+            given = {"y": y, "sample_weight": sample_weight, "groups": groups}
+            for name, value in given.items():
+                if value is not None:
+                    raise InputError(f"{name} was given without X: give both, or neither.")
             return self.audit_.examine()
         table = self.new_rows(X)
+        drawn = drawing(table, groups, sample_weight)
         codes = None
         if y is not None:
             labels = Labels.from_input(y, self.classes_)
@@ -50,7 +62,7 @@ class Door(BaseEstimator):
             check_same_rows(X, y)
             codes = labels.codes
         with self._execution_context():
-            return self.audit_.examine(table, codes)
+            return self.audit_.examine(table, codes, drawn)
 
     @property
     def _is_library(self) -> bool:

@@ -23,6 +23,7 @@ from falcon_discover.audit.checks import (
     resolved_tau,
     warn_few_rows,
 )
+from falcon_discover.audit.drawn import fit_drawing
 from falcon_discover.audit.finding import Finding
 from falcon_discover.audit.fitted import FittedAudit
 from falcon_discover.audit.fitting import Recipe, check_ranker, fit_audit
@@ -70,9 +71,13 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
     mix : tuple of float, default (0.10, 0.20, 0.30)
         Weights of the neighbour in a mix.
     cv : int or splitter, default 5
-        Folds of cross-fitting.
+        Folds of cross-fitting. With groups, a number of folds never splits one, and neither may a
+        splitter.
     n_regions : int, default 6
         Regions to look for.
+    weigh_model : bool, default True
+        Whether the base model is fitted with the weights given to `fit`. A model that takes none is
+        refused, unless this is False: then only the audit counts rows by weight.
     random_state : int, RandomState or None
         Seed of folds, library models, regions and switched categories.
     n_jobs : int or None
@@ -114,6 +119,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         mix: tuple[float, ...] = PAPER.mix,
         cv: Any = PAPER.n_folds,
         n_regions: int = PAPER.n_regions,
+        weigh_model: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -128,18 +134,34 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         self.mix = mix
         self.cv = cv
         self.n_regions = n_regions
+        self.weigh_model = weigh_model
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, *, X_cal: Any = None, y_cal: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        groups: Any = None,
+        sample_weight: Any = None,
+        X_cal: Any = None,
+        y_cal: Any = None,
+        groups_cal: Any = None,
+        sample_weight_cal: Any = None,
+    ) -> Self:
         """Fit the base model, measure the rows' states and fit the ranker.
 
         Parameters
         ----------
         X, y : table and class labels, matched by position; held-out rows when the estimator is
             frozen. Pandas objects with the same row labels in another order are refused
+        groups : which rows belong together (a customer, a patient, a device): no row is judged by
+            anything that saw its group, and intervals and bounds take groups as independent
+        sample_weight : how many rows each row stands for
         X_cal, y_cal : further labelled rows, for rankers that learn from validation rows
+        groups_cal, sample_weight_cal : the same of these rows; their groups are other ones
         """
         check_parameters(
             tau=self.tau,
@@ -164,6 +186,14 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         check_lengths(table, labels, "X", "y")
         check_same_rows(X, y)
         validation = self._calibration_input(X_cal, y_cal, table, labels)
+        drawn = fit_drawing(
+            table,
+            groups,
+            sample_weight,
+            None if validation is None else validation[0],
+            groups_cal,
+            sample_weight_cal,
+        )
         recipe = Recipe(
             tau=resolved_tau(self.tau, labels),
             spec=spec,
@@ -176,10 +206,11 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
             n_jobs=self.n_jobs,
         )
         with self._execution_context():
-            folds = make_folds(self.cv, labels, recipe.seed)
+            folds = make_folds(self.cv, labels, recipe.seed, drawn.group)
             warn_few_rows(folds, self.n_neighbors)
-            base = self._base_model(table, labels, folds, recipe.seed)
-            audit = fit_audit(table, labels, folds, base, recipe, validation)
+            weight = drawn.weight if self.weigh_model else None
+            base = self._base_model(table, labels, folds, recipe.seed, weight)
+            audit = fit_audit(table, labels, folds, base, recipe, validation, drawn=drawn)
             # Learned now rather than when first asked for.
             _ = audit.ranker
         return self.with_audit(audit, base.model, base.name, base.auroc)
@@ -264,19 +295,35 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         assert self.audit_.model is not None
         return self.audit_.model.score(table)
 
-    def _base_model(self, table: Table, labels: Labels, folds: Folds, seed: int) -> CrossFit:
+    def _base_model(
+        self,
+        table: Table,
+        labels: Labels,
+        folds: Folds,
+        seed: int,
+        weight: FloatArray | None,
+    ) -> CrossFit:
         if self._is_library:
             names = [self.estimator] if self.estimator else library.names()
             n_jobs = effective_n_jobs(self.n_jobs)
             if self.estimator in library.DEEP:
                 model = library.known(self.estimator).make(seed, n_jobs)
-                return cross_fit(model, table, labels, folds, self.threshold, name=self.estimator)
+                return cross_fit(
+                    model, table, labels, folds, self.threshold, name=self.estimator, weight=weight
+                )
             return select_backbone(
-                names, table, labels, folds, seed=seed, n_jobs=n_jobs, threshold=self.threshold
+                names,
+                table,
+                labels,
+                folds,
+                seed=seed,
+                n_jobs=n_jobs,
+                threshold=self.threshold,
+                weight=weight,
             )
         if self._is_frozen:
             return frozen_fit(self.estimator, table, labels, folds, self.threshold)
-        return cross_fit(self.estimator, table, labels, folds, self.threshold)
+        return cross_fit(self.estimator, table, labels, folds, self.threshold, weight=weight)
 
     def _classes_of_model(self) -> npt.NDArray[Any] | None:
         """Return the classes of a frozen model that has more than two; rows may lack some."""

@@ -192,11 +192,8 @@ class Finding:
     def review(self, budget: float = PAPER.main_budget) -> pd.DataFrame:
         """Return the most suspicious share of the rows with a reason for each.
 
-        Returns
-        -------
-        frame, most suspicious first: row (position), suspicion, p (the probability of the last of
-        `classes`), predicted, confidence, region, region_id, reason; its index holds the row
-        labels
+        A frame, most suspicious first: row (position), suspicion, p (the probability of the last of
+        `classes`), predicted, confidence, region, region_id, reason; its index holds the row labels
         """
         numbers = self.regions.numbers(self.table.frame)
         return review_list(
@@ -264,6 +261,7 @@ class Finding:
             ),
             batch=batch,
             content=self.content,
+            design=self.state.design,
             source=self.source,
             tau=self.tau,
             doubt=" ".join(self.alerts),
@@ -297,6 +295,8 @@ class Finding:
             batch=batch,
             simultaneous=simultaneous,
             content=self.content,
+            design=self.state.design,
+            eligible=self.state.eligible(self.tau),
             source=self.source,
             doubt=" ".join(self.alerts),
         )

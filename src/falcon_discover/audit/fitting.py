@@ -14,6 +14,7 @@ from falcon_discover.audit.checks import (
     warn_own_decisions,
     warn_target_among_columns,
 )
+from falcon_discover.audit.drawn import Drawn
 from falcon_discover.audit.fitted import REGION_WITNESS, FittedAudit
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
@@ -26,11 +27,13 @@ from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.regions.search import find_regions
 from falcon_discover.runtime import notices, progress
-from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.opinions import CrossOpinions
 from falcon_discover.signals.reference import Reference
+
+# Rows that are independent and count alike.
+ALIKE = Drawn()
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +72,7 @@ def fit_audit(
     recipe: Recipe,
     validation: tuple[Table, Labels] | None = None,
     *,
-    group: IntArray | None = None,
-    weight: FloatArray | None = None,
+    drawn: Drawn = ALIKE,
 ) -> FittedAudit:
     """Measure the rows, find the regions and fit the ranker.
 
@@ -79,7 +81,7 @@ def fit_audit(
     table, labels : the rows of the fit
     base : the base model, cross-fitted over `folds`, or given scores
     validation : further labelled rows, for rankers that learn from them
-    group, weight : of the rows of the fit; see `State`
+    drawn : groups and weights of the rows
     """
     warn_own_decisions(base.differing, len(table), base.threshold, labels.n_classes)
     builder = StateBuilder(
@@ -93,7 +95,13 @@ def fit_audit(
     opinions = None
     if wants_opinions:
         opinions = CrossOpinions.fit(
-            table, labels.codes, folds, recipe.seed, recipe.n_jobs, labels.n_classes
+            table,
+            labels.codes,
+            folds,
+            recipe.seed,
+            recipe.n_jobs,
+            labels.n_classes,
+            weight=drawn.weight,
         )
     state = builder.cross_fitted_state(
         table,
@@ -119,6 +127,7 @@ def fit_audit(
             own_view=base.own_view,
             opinions_seed=recipe.seed if wants_opinions else None,
             n_jobs=recipe.n_jobs,
+            weight=drawn.weight,
         )
         view, features = reference.view, reference.coordinates
     view.warn_odd_columns(table)
@@ -126,8 +135,11 @@ def fit_audit(
     checked = None
     if validation is not None and reference is not None:
         rows, known = validation
-        checked = LabelledState(builder.build(rows, reference), known.codes)
-    state = replace(state, features=features, group=group, weight=weight)
+        other = builder.build(rows, reference)
+        if drawn.validation is not None:
+            other = drawn.validation.given_to(other)
+        checked = LabelledState(other, known.codes)
+    state = drawn.given_to(replace(state, features=features))
     training = TrainingRows(LabelledState(state, labels.codes), checked)
     audit = FittedAudit(
         classes=labels.classes,

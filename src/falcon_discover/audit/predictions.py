@@ -18,6 +18,7 @@ from falcon_discover.audit.checks import (
     resolved_tau,
     warn_few_rows,
 )
+from falcon_discover.audit.drawn import drawing
 from falcon_discover.audit.finding import Finding
 from falcon_discover.audit.fitting import Recipe, check_ranker, fit_audit
 from falcon_discover.data.labels import Labels
@@ -34,6 +35,8 @@ def discover(
     y: Any,
     proba: npt.ArrayLike,
     *,
+    groups: Any = None,
+    sample_weight: Any = None,
     positive: Any = None,
     tau: Any = PAPER.tau,
     threshold: float = PAPER.decision_threshold,
@@ -53,6 +56,8 @@ def discover(
         same row labels in another order are refused
     proba : the probability of the label that sorts last (`yes` of no/yes, 1 of 0/1), or the
         columns of `predict_proba`, one for each class in sorted order
+    groups : which rows belong together; none is judged by anything that saw its group
+    sample_weight : how many rows each row stands for
     positive : the label that `proba` is the probability of, where it is not the one that sorts last
     tau, threshold, ranker, severity, n_neighbors, cv, n_regions, random_state, n_jobs : as in
         `FalconDiscover`
@@ -99,9 +104,11 @@ def discover(
         n_jobs=n_jobs,
         scored=scored,
     )
-    folds = make_folds(cv, labels, recipe.seed)
+    drawn = drawing(table, groups, sample_weight)
+    folds = make_folds(cv, labels, recipe.seed, drawn.group)
     warn_few_rows(folds, n_neighbors)
-    return fit_audit(table, labels, folds, given_scores(p, folds, threshold), recipe).examine()
+    base = given_scores(p, folds, threshold)
+    return fit_audit(table, labels, folds, base, recipe, drawn=drawn).examine()
 
 
 def _scored(positive: Any, labels: Labels, dimensions: int) -> int:

@@ -110,9 +110,9 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
         self.weighted = weighted
         self.caution = caution
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
         """Fit a copy of the audit, then the calibrator on its cross-fitted scores."""
-        falcon = clone(self.falcon).fit(X, y)
+        falcon = clone(self.falcon).fit(X, y, groups=groups, sample_weight=sample_weight)
         made = falcon.calibrated(self.method, weighted=self.weighted, caution=self.caution)
         return self.with_fitted(falcon, made.calibrator_)
 

@@ -7,7 +7,7 @@ the other way round. Figures over both hide that there may be only one.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +17,10 @@ import pandas as pd
 
 from falcon_discover.data.labels import label_repr
 from falcon_discover.metrics.decisions import Tau
-from falcon_discover.metrics.intervals import share_interval
+from falcon_discover.metrics.design import counted, rate_interval
 from falcon_discover.metrics.ordering import Ranking
-from falcon_discover.metrics.ranking import captures
+from falcon_discover.metrics.ranking import Captured, captures, drawn_captures
+from falcon_discover.metrics.weighted import WeightedRanking
 from falcon_discover.runtime.records import scalar
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.runtime.words import amount, percent, rate
@@ -81,8 +82,8 @@ class Sides:
             low, high, errs = side["low"], side["high"], side["events"]
             name = f"predicted {label_repr(side['predicted'])}, was {label_repr(side['actual'])}"
             lines[name] = {
-                "confident": f"{side['eligible']:,}",
-                "wrong": f"{errs:,}",
+                "confident": amount(side["eligible"]),
+                "wrong": amount(errs),
                 "rate": rate(side["rate"]) if side["eligible"] else "",
                 "95% interval": f"[{low:.4f}, {high:.4f}]" if side["eligible"] else "",
                 "of that class": rate(side["of_class"]) if side["class_rows"] else "",
@@ -106,21 +107,22 @@ def by_predicted_class(
     >>> table[["predicted", "actual", "eligible", "events", "of_class"]].to_dict("records")[0]
     {'predicted': 'no', 'actual': 'yes', 'eligible': 3, 'events': 1, 'of_class': 0.5}
     """
-    eligible = state.eligible(tau)
+    eligible, design = state.eligible(tau), state.design
     events = _events(state, codes, tau)
-    total, lines = int(events.sum()), []
+    (total,), lines = counted(design, events), []
     for code, label in enumerate(classes):
         called = state.decision == code
-        sure, wrong = int((eligible & called).sum()), int((events & called).sum())
-        class_rows = int((codes != code).sum())
-        low, high = share_interval(wrong, sure)
+        sure, wrong, class_rows, rows = counted(
+            design, eligible & called, events & called, codes != code, called
+        )
+        low, high = rate_interval(design, events, eligible & called)
         others = ANOTHER if len(classes) > 2 else plain_label(classes[1 - code])
         lines.append(
             {
                 "tau": tau[code] if isinstance(tau, tuple) else tau,
                 "predicted": plain_label(label),
                 "actual": others,
-                "rows": int(called.sum()),
+                "rows": rows,
                 "surest": float(state.confidence[called].max()) if called.any() else math.nan,
                 "eligible": sure,
                 "events": wrong,
@@ -143,12 +145,18 @@ def _captures(
     tau: Tau,
     budgets: Sequence[float],
 ) -> pd.DataFrame:
-    events, ranking = _events(state, codes, tau), Ranking.of(score)
+    events, design = _events(state, codes, tau), state.design
+
+    def found(hits: BoolArray) -> Iterator[Captured]:
+        if design is None:
+            return captures(Ranking.of(score).found(hits), budgets)
+        return drawn_captures(hits, WeightedRanking.of(score, design.weight), design, budgets)
+
     return pd.DataFrame(
         [
             {"predicted": predicted, **line._asdict()}
             for code, predicted in enumerate(table["predicted"])
-            for line in captures(ranking.found(events & (state.decision == code)), budgets)
+            for line in found(events & (state.decision == code))
         ]
     )
 
@@ -182,9 +190,11 @@ def notice(table: pd.DataFrame) -> str:
     head = (
         f"The one confident error is a row of class {missed} that the model calls {called}"
         if n == 1
-        else f"All {n:,} confident errors are rows of class {missed} that the model calls {called}"
+        else f"All {amount(n)} confident errors are rows of class {missed} that the model calls {called}"
     )
-    words = [f"{head}, {rate(errs['of_class'])} of all {errs['class_rows']:,} rows of that class;"]
+    words = [
+        f"{head}, {rate(errs['of_class'])} of all {amount(errs['class_rows'])} rows of that class;"
+    ]
     words.append(_never(other, missed, confident))
     share = errs["class_rows"] / (other["rows"] + errs["rows"])
     if share < RARE:
@@ -200,14 +210,14 @@ def notice(table: pd.DataFrame) -> str:
     return " ".join(words)
 
 
-def _never(other: dict[str, Any], missed: str, confident: int) -> str:
+def _never(other: dict[str, Any], missed: str, confident: float) -> str:
     """Return how rarely the other class is predicted confidently."""
     if not other["rows"]:
         return f"it calls no row {missed} at all."
     if not other["eligible"]:
         return f"it never calls a row {missed} with at least {percent(other['tau'])} confidence."
     return (
-        f"of its {confident:,} confident predictions only {other['eligible']:,} "
+        f"of its {amount(confident)} confident predictions only {amount(other['eligible'])} "
         f"{'is' if other['eligible'] == 1 else 'are'} {missed}, and rightly so."
     )
 

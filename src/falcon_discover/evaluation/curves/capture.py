@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import hypergeom
+from scipy.stats import hypergeom, norm
 
 from falcon_discover.data.twins import Content
 from falcon_discover.evaluation.bounds import BUDGETS, Unread
 from falcon_discover.metrics import review_size
+from falcon_discover.metrics.design import Design, kish
 from falcon_discover.metrics.ordering import Ranking
-from falcon_discover.metrics.ranking import captures
+from falcon_discover.metrics.ranking import Captured, captures, drawn_captures, review_weight
+from falcon_discover.metrics.weighted import WeightedRanking
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
 
 
 def capture_curve(
-    events: BoolArray, scores: Mapping[str, FloatArray], budgets: Sequence[float] = BUDGETS
+    events: BoolArray,
+    scores: Mapping[str, FloatArray],
+    budgets: Sequence[float] = BUDGETS,
+    *,
+    design: Design | None = None,
 ) -> pd.DataFrame:
     """Return the share of events that each ranker finds within each budget, with its interval.
 
@@ -26,6 +32,7 @@ def capture_curve(
     ----------
     events : which rows are confident errors
     scores : the suspicion of the rows, by the ranker's name
+    design : weights and groups of the rows
 
     Examples
     --------
@@ -34,11 +41,17 @@ def capture_curve(
     >>> curve["captured"].tolist()
     [1, 2]
     """
+
+    def found(score: FloatArray) -> Iterator[Captured]:
+        if design is None:
+            return captures(Ranking.of(score).found(events), budgets)
+        return drawn_captures(events, WeightedRanking.of(score, design.weight), design, budgets)
+
     return pd.DataFrame(
         [
             {"ranker": name, **line._asdict()}
             for name, score in scores.items()
-            for line in captures(Ranking.of(score).found(events), budgets)
+            for line in found(score)
         ]
     )
 
@@ -70,6 +83,29 @@ def random_band(
     )
 
 
+def weighted_band(
+    events: BoolArray,
+    weight: FloatArray,
+    budgets: Sequence[float] = BUDGETS,
+    level: float = PAPER.interval_level,
+) -> pd.DataFrame:
+    """Return the same of weighted rows: about normal, with the spread of the events' weights."""
+    share = np.asarray(budgets, dtype=np.float64)
+    reviewed = [review_weight(weight, budget) for budget in budgets]
+    own = weight[events]
+    count = float(own.sum()) / kish(own) if events.any() else np.nan
+    reach = float(norm.ppf((1 + level) / 2)) * np.sqrt(share * (1 - share) / count)
+    return pd.DataFrame(
+        {
+            "budget": budgets,
+            "reviewed": reviewed,
+            "low": np.maximum(share - reach, 0.0),
+            "mean": np.array(reviewed) / weight.sum(),
+            "high": np.minimum(share + reach, 1.0),
+        }
+    )
+
+
 def missed_curve(
     events: BoolArray,
     score: FloatArray,
@@ -78,6 +114,8 @@ def missed_curve(
     *,
     simultaneous: bool = False,
     content: Content | None = None,
+    design: Design | None = None,
+    eligible: BoolArray | None = None,
 ) -> pd.DataFrame:
     """Return the rate of events among unread rows by budget, and its upper bound.
 
@@ -87,7 +125,7 @@ def missed_curve(
     ----------
     simultaneous : adds `band`, bounds that hold for all budgets at once: whatever budget is read
         off it, the statement holds
-    content : what the rows hold, as in `guarantee.review_budget`
+    content, design, eligible : as in `evaluation.budget.missed_bound`
 
     Examples
     --------
@@ -98,13 +136,14 @@ def missed_curve(
     >>> bool((curve["band"] > curve["upper"]).all())
     True
     """
-    rows = Unread.of(events, score, content)
+    rows = Unread.of(events, score, content, design, eligible)
+    total = len(rows) if design is None else design.total()
     lines = []
     for budget in budgets:
         left = rows.left(budget, confidence)
         line = {
             "budget": budget,
-            "reviewed": len(rows) - left.unreviewed,
+            "reviewed": total - left.unreviewed,
             "unreviewed": left.unreviewed,
             "missed": left.missed,
             "rate": left.missed / left.unreviewed if left.unreviewed else 0.0,

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover.metrics.decisions import Tau, confidence, decided, least
-from falcon_discover.metrics.intervals import share_interval
+from falcon_discover.metrics.design import Design, counted, rate_interval
 from falcon_discover.settings import PAPER
 
 # Confidence lies between 0.5 and 1: ten bins for rates, about 25 for counts.
@@ -18,7 +18,11 @@ HISTOGRAM_WIDTH = 0.02
 
 
 def reliability(
-    codes: npt.ArrayLike, p: npt.ArrayLike, threshold: float = PAPER.decision_threshold
+    codes: npt.ArrayLike,
+    p: npt.ArrayLike,
+    threshold: float = PAPER.decision_threshold,
+    *,
+    design: Design | None = None,
 ) -> pd.DataFrame:
     """Return per bin of confidence the mean confidence and the share of right predictions.
 
@@ -39,15 +43,16 @@ def reliability(
     lines = []
     for i in range(RELIABILITY_BINS):
         inside = place == i
-        n, hits = int(inside.sum()), int(right[inside].sum())
+        n, hits = counted(design, inside, right & inside)
         if n:
-            low, high = share_interval(hits, n)
+            low, high = rate_interval(design, right, inside)
+            weight = None if design is None else design.weight[inside]
             lines.append(
                 {
                     "from": float(edges[i]),
                     "to": float(edges[i + 1]),
                     "rows": n,
-                    "confidence": float(sure[inside].mean()),
+                    "confidence": float(np.average(sure[inside], weights=weight)),
                     "right": hits,
                     "accuracy": hits / n,
                     "low": low,
@@ -62,6 +67,8 @@ def confidence_histogram(
     tau: Tau = PAPER.tau,
     codes: npt.ArrayLike | None = None,
     threshold: float = PAPER.decision_threshold,
+    *,
+    design: Design | None = None,
 ) -> pd.DataFrame:
     """Return how many rows lie in each bin of confidence, and which bins are eligible.
 
@@ -84,11 +91,13 @@ def confidence_histogram(
     edges = np.unique(np.concatenate([below, above[above > tau]]))
     # Against the threshold itself, so that the bins hold exactly the eligible rows.
     place = np.digitize(sure, edges[1:-1])
-    counts = np.bincount(place, minlength=len(edges) - 1)
+    weight = None if design is None else design.weight
+    counts = np.bincount(place, weight, minlength=len(edges) - 1)
     table = pd.DataFrame(
         {"from": edges[:-1], "to": edges[1:], "rows": counts, "eligible": edges[:-1] >= tau}
     )
     if codes is not None:
         wrong = decided(p, threshold) != np.asarray(codes)
-        table["wrong"] = np.bincount(place[wrong], minlength=len(counts))
+        own = None if weight is None else weight[wrong]
+        table["wrong"] = np.bincount(place[wrong], own, minlength=len(counts))
     return table

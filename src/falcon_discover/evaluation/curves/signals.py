@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from falcon_discover.metrics import fc_auroc
+from falcon_discover.metrics.clustered import area_interval
 from falcon_discover.metrics.decisions import Tau
-from falcon_discover.metrics.intervals import auroc_interval
 from falcon_discover.rankers.inputs import signal_columns
 from falcon_discover.runtime.types import BoolArray
 from falcon_discover.signals.catalogue import INPUTS
@@ -30,18 +30,20 @@ def signal_strength(state: State, events: BoolArray, tau: Tau) -> pd.DataFrame:
     """
     eligible = state.eligible(tau)
     hits = events[eligible]
+    design = None if state.design is None else state.design.take(eligible)
+    weight = None if design is None else design.weight
     lines = []
     columns = signal_columns(state)
     for signal in INPUTS:
         if signal.input in columns:
             values = columns[signal.input][eligible]
-            low, high = auroc_interval(hits, values)
+            low, high = area_interval(hits, values, design)
             lines.append(
                 {
                     "signal": signal.input,
                     "family": signal.family,
                     "meaning": signal.doubt,
-                    "auroc": fc_auroc(hits, values),
+                    "auroc": fc_auroc(hits, values, sample_weight=weight),
                     "low": low,
                     "high": high,
                 }
