@@ -24,13 +24,14 @@ from falcon_discover.models.crossfit import CrossFit
 from falcon_discover.models.folds import Folds
 from falcon_discover.rankers.training import LabelledState, TrainingRows, check_labels
 from falcon_discover.regions.clusters import Clusters
-from falcon_discover.regions.region_set import RegionSet
+from falcon_discover.regions.region_set import RegionSet, basis_of
 from falcon_discover.regions.search import find_regions
 from falcon_discover.runtime import notices, progress
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.opinions import CrossOpinions
 from falcon_discover.signals.reference import Reference
+from falcon_discover.signals.state import State
 
 # Rows that are independent and count alike.
 ALIKE = Drawn()
@@ -200,5 +201,6 @@ def _regions(
         n_fit=len(table),
         tau=np.concatenate([np.full(len(p.codes), p.state.level(tau)) for p in parts]),
         seed=recipe.seed,
+        design=State.concat([part.state for part in parts]).design,
     )
-    return RegionSet(unexpected, expected, clusters)
+    return RegionSet(unexpected, expected, clusters, basis=basis_of(rows.state))

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from sklearn.frozen import FrozenEstimator
 
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.finding import Finding
 from falcon_discover.audit.predictions import discover
+from falcon_discover.data.drawing import given_groups, given_weights, group_folds
 from falcon_discover.data.labels import Labels
 from falcon_discover.datasets.splits import paper_split
 from falcon_discover.evaluation.budget import (
@@ -33,11 +35,13 @@ from falcon_discover.report.rows import LIST_COLUMNS
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.format import identifier
 from falcon_discover.runtime.suggestions import meant, no_column
-from falcon_discover.runtime.types import FloatArray
+from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.settings import PAPER
 
 # Fewer rows may well have different values each in any column.
 MIN_IDENTIFIED = 50
+# Tenths of the groups: two to test on, one to validate on, the others to train on.
+SPLIT_PARTS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +57,8 @@ class AuditRequest:
     positive : the label `proba` is the probability of, or None for the larger of the two
     leave_out : columns that are not features
     identity : a column to carry into the review list
+    group : the column that says which rows belong together, or None
+    weight : the column that says how many rows each stands for, or None
     severity : "count" or "surprise", for the ranker "auto"
     max_residual_rate : target for the rate of confident errors among rows not reviewed
     batch : how many rows to come budgets and bounds speak of; None for the long run
@@ -66,6 +72,8 @@ class AuditRequest:
     positive: str | None = None
     leave_out: tuple[str, ...] = ()
     identity: str | None = None
+    group: str | None = None
+    weight: str | None = None
     tau: float = PAPER.tau
     budget: float = PAPER.main_budget
     ranker: str = "auto"
@@ -108,23 +116,30 @@ def run(data: pd.DataFrame, request: AuditRequest, *, name: str) -> Audit:
     if request.max_residual_rate is not None:
         check_share(request.max_residual_rate, "max_residual_rate")
     check_batch(request.batch)
+    if request.batch is not None and (request.group or request.weight):
+        option = "--group" if request.group else "--weight"
+        raise InputError(
+            f"--batch and {option} exclude each other: there is no prediction bound for such rows. "
+            "Leave --batch out for a bound in the long run."
+        )
     review_size(len(data), request.budget)
     if request.backbone != "auto":
         library.known(request.backbone)
     # Positions in the file identify rows from here on, whatever index the frame came with.
     data = data.reset_index(drop=True)
     X, y = _features(data, request, name)
+    drawn = _drawn(data, request)
     with notices.collected() as noticed:
         _note_identifiers(X, request)
         if request.proba is not None:
             falcon = None
-            found, how = _audit_predictions(data, X, y, request)
+            found, how = _audit_predictions(data, X, y, drawn, request)
         elif request.model is not None:
             falcon = _falcon(FrozenEstimator(request.model), request)
-            found, how = _audit_model(falcon, X, y, request)
+            found, how = _audit_model(falcon, X, y, drawn, request)
         else:
             falcon = _falcon(None if request.backbone == "auto" else request.backbone, request)
-            found, how = _audit_backbone(falcon, X, y, request)
+            found, how = _audit_backbone(falcon, X, y, drawn, request)
         if falcon is not None:
             # The report says it of the rows that it is about, which may be others than the fit's.
             noticed.pop(falcon.examine().one_sided, None)
@@ -149,7 +164,10 @@ def _about(
         target=request.target,
         rows=len(data),
         how=how,
-        settings={key: getattr(request, key) for key in ("ranker", "severity", "seed")},
+        settings={
+            **{key: getattr(request, key) for key in ("ranker", "severity", "seed")},
+            **{key: column for key, column in _drawing(request).items() if column is not None},
+        },
         budget=request.budget,
         max_residual_rate=request.max_residual_rate,
         batch=request.batch,
@@ -162,13 +180,14 @@ Findings = tuple[Finding, dict[str, Any]]
 
 
 def _audit_predictions(
-    data: pd.DataFrame, X: pd.DataFrame, y: pd.Series, request: AuditRequest
+    data: pd.DataFrame, X: pd.DataFrame, y: pd.Series, drawn: DrawnColumns, request: AuditRequest
 ) -> Findings:
     p = _scores(data[request.proba])
     found = discover(
         X,
         y,
         p,
+        **drawn,
         positive=request.positive,
         tau=request.tau,
         ranker=request.ranker,
@@ -185,7 +204,11 @@ def _audit_predictions(
 
 
 def _audit_model(
-    falcon: FalconDiscover, X: pd.DataFrame, y: pd.Series, request: AuditRequest
+    falcon: FalconDiscover,
+    X: pd.DataFrame,
+    y: pd.Series,
+    drawn: DrawnColumns,
+    request: AuditRequest,
 ) -> Findings:
     wanted = getattr(request.model, "feature_names_in_", None)
     if wanted is not None:
@@ -196,7 +219,7 @@ def _audit_model(
                 f"{meant(lacking[0], X.columns)}"
             )
         X = X[list(wanted)]
-    found = falcon.fit(X, y).examine()
+    found = falcon.fit(X, y, **drawn).examine()
     how = {
         "mode": "frozen model",
         "model": type(request.model).__name__,
@@ -206,7 +229,11 @@ def _audit_model(
 
 
 def _audit_backbone(
-    falcon: FalconDiscover, X: pd.DataFrame, y: pd.Series, request: AuditRequest
+    falcon: FalconDiscover,
+    X: pd.DataFrame,
+    y: pd.Series,
+    drawn: DrawnColumns,
+    request: AuditRequest,
 ) -> Findings:
     labels = Labels.from_input(y)
     rarest = int(np.bincount(labels.codes).min())
@@ -215,9 +242,20 @@ def _audit_backbone(
             f"the rarer class has {rarest} rows: training a backbone on 70 % of the rows and "
             "auditing it on 20 % needs at least 10."
         )
-    train, validation, test = paper_split(labels.codes, request.seed)
-    falcon.fit(X.iloc[train], y.iloc[train], X_cal=X.iloc[validation], y_cal=y.iloc[validation])
-    found = falcon.examine(X.iloc[test], y.iloc[test])
+    if "groups" in drawn:
+        train, validation, test = _split_groups(labels.codes, drawn["groups"], request.seed)
+    else:
+        train, validation, test = paper_split(labels.codes, request.seed)
+    falcon.fit(
+        X.iloc[train],
+        y.iloc[train],
+        X_cal=X.iloc[validation],
+        y_cal=y.iloc[validation],
+        **{name: column.iloc[train] for name, column in drawn.items()},
+        **{f"{name}_cal": column.iloc[validation] for name, column in drawn.items()},
+    )
+    own = {name: column.iloc[test] for name, column in drawn.items()}
+    found = falcon.examine(X.iloc[test], y.iloc[test], **own)
     how = {
         "mode": "backbone",
         "model": falcon.backbone_,
@@ -227,6 +265,44 @@ def _audit_backbone(
     }
     table = replace(found.table, index=pd.Index(test))
     return replace(found, table=table, source=HELD_OUT), how
+
+
+# Columns of groups and weights, by the name of the argument they go into.
+DrawnColumns = dict[str, pd.Series]
+
+
+def _drawing(request: AuditRequest) -> dict[str, str | None]:
+    return {"group": request.group, "weight": request.weight}
+
+
+def _drawn(data: pd.DataFrame, request: AuditRequest) -> DrawnColumns:
+    """Return the columns of groups and weights that were named, checked."""
+    given: DrawnColumns = {}
+    if request.group is not None:
+        given["groups"] = data[request.group]
+        given_groups(given["groups"], len(data), f"the column {request.group!r} (--group)")
+    if request.weight is not None:
+        given["sample_weight"] = data[request.weight]
+        given_weights(
+            given["sample_weight"], len(data), f"the column {request.weight!r} (--weight)"
+        )
+    return given
+
+
+def _split_groups(
+    codes: npt.NDArray[np.int8], groups: pd.Series, seed: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return about 70, 10 and 20% of the rows to train, validate and test on; no group is split."""
+    group, known = given_groups(groups, len(codes))
+    if len(known) < SPLIT_PARTS:
+        raise InputError(
+            f"there are {len(known)} groups: training a backbone on some and auditing it on others "
+            f"needs at least {SPLIT_PARTS}."
+        )
+    unit = np.arange(len(codes)) if group is None else group
+    parts = [held_out for _, held_out in group_folds(codes, unit, SPLIT_PARTS, seed)]
+    test, validation = np.sort(np.concatenate(parts[:2])), np.sort(parts[2])
+    return np.sort(np.concatenate(parts[3:])), validation, test
 
 
 def _falcon(estimator: Any, request: AuditRequest) -> FalconDiscover:
@@ -243,7 +319,15 @@ def _falcon(estimator: Any, request: AuditRequest) -> FalconDiscover:
 def _features(
     data: pd.DataFrame, request: AuditRequest, name: str
 ) -> tuple[pd.DataFrame, pd.Series]:
-    single = {"--target": request.target, "--proba": request.proba, "--id": request.identity}
+    # One column may both tell the groups apart and stand in the review list.
+    group = None if request.group == request.identity else request.group
+    single = {
+        "--target": request.target,
+        "--proba": request.proba,
+        "--id": request.identity,
+        "--group": group,
+        "--weight": request.weight,
+    }
     roles = [(option, column) for option, column in single.items() if column is not None]
     roles += [("--leave-out", column) for column in request.leave_out]
     taken: dict[str, str] = {}

@@ -14,6 +14,9 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import FloatArray, IntArray
 
+# Values of a column that boosted trees tell apart.
+STEPS = 255
+
 
 def given_weights(sample_weight: Any, n: int, name: str = "sample_weight") -> FloatArray | None:
     """Return how many rows each row stands for; None where each stands for itself.
@@ -109,6 +112,31 @@ def group_folds(
     with notices.ignoring(UserWarning, "The least populated class"):
         folds = list(splitter.split(np.zeros(len(kind)), kind, group))
     return [(others, held_out) for others, held_out in folds if len(held_out)]
+
+
+def coarse(rows: npt.NDArray[Any], weight: FloatArray) -> npt.NDArray[Any]:
+    """Return numbers in so many steps of equal weight as boosted trees tell apart.
+
+    These would find the same steps by themselves, and take a second for it with weights.
+
+    Examples
+    --------
+    >>> rows = np.arange(1_000.0)[:, None]
+    >>> len(np.unique(coarse(rows, np.ones(1_000))))
+    255
+    """
+    found = rows.copy()
+    for column in found.T:
+        known = ~np.isnan(column)
+        values, place = np.unique(column[known], return_inverse=True)
+        if len(values) <= STEPS:
+            continue
+        held = np.bincount(place, weight[known])
+        middle = np.cumsum(held) - held / 2
+        step = np.minimum((middle / held.sum() * STEPS).astype(np.intp), STEPS - 1)
+        sums, counts = np.bincount(step, values), np.bincount(step)
+        column[known] = (sums / np.maximum(counts, 1))[step][place]
+    return found
 
 
 def _column(values: Any, n: int, name: str) -> npt.NDArray[Any]:

@@ -68,8 +68,6 @@ KNOWN_UNSEEN = (HELD_OUT, CROSS_FITTED)
 
 
 class _Stated:
-    """A statement that holds with a certain confidence."""
-
     confidence_level: float
 
     @property
@@ -306,9 +304,8 @@ def review_budget(
     columns = ["budget", "unreviewed", "missed", "upper", "passed"]
     if batch is not None:
         columns[-1:] = ["batch_unreviewed", "batch_missed", "passed"]
-    frame = pd.DataFrame(tested, columns=columns)
-    if not tested:
-        frame = frame.astype({"passed": bool})
+    # Without a line the type of a column is not known.
+    frame = pd.DataFrame(tested, columns=columns).astype({"passed": bool})
     safe = [line["budget"] for line in tested if line["passed"]]
     every = not safe
     return ReviewBudget(

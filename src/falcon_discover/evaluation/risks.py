@@ -106,15 +106,17 @@ class RiskCalibration:
         slope = (math.nan,) * 3
         if MIN_EVENTS <= events.sum() < len(events):
             slope = slope_interval(risk, events, design.unit, level, weight=design.weight)
-        parts: list[list[float]] = []
-        for rows in (np.ones(len(risk), dtype=bool), top):
-            part, hits = design.take(rows), events[rows]
-            count, expected = part.total(hits), float(part.weight @ risk[rows])
+
+        def compared(part: Design, own: FloatArray, hits: BoolArray) -> tuple[float, ...]:
+            """Return rows, events, expected ones, and the ratio with its interval."""
+            count, expected = part.total(hits), float(part.weight @ own)
             # As many independent events as vary as much as the groups' sums do.
-            each = part.design_effect(hits - risk[rows]) * kish(part.weight[hits])
+            each = part.design_effect(hits - own) * kish(part.weight[hits])
             ratio = observed_per_expected(count / each, expected / each, level)
-            parts.append([part.total(), count, expected, *ratio])
-        return cls(*parts[0], *slope, *parts[1])
+            return (part.total(), count, expected, *ratio)
+
+        top_part = compared(design.take(top), risk[top], events[top])
+        return cls(*[*compared(design, risk, events), *slope, *top_part])
 
     def words(self) -> str:
         """Return the finding in a sentence or two."""

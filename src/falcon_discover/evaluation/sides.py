@@ -190,7 +190,8 @@ def notice(table: pd.DataFrame) -> str:
     head = (
         f"The one confident error is a row of class {missed} that the model calls {called}"
         if n == 1
-        else f"All {amount(n)} confident errors are rows of class {missed} that the model calls {called}"
+        else f"All {amount(n)} confident errors are rows of class {missed} that the model calls "
+        f"{called}"
     )
     words = [
         f"{head}, {rate(errs['of_class'])} of all {amount(errs['class_rows'])} rows of that class;"

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 
+from falcon_discover.data.drawing import coarse
 from falcon_discover.models import library
 from falcon_discover.models.weighing import weight_arguments
 from falcon_discover.runtime import notices
@@ -55,6 +57,8 @@ def fit_candidate(
         interrupt_after(model),
         notices.ignoring(ConvergenceWarning),
     ):
+        if weight is not None and isinstance(model, HistGradientBoostingClassifier):
+            rows = coarse(rows, weight)
         model.fit(
             rows.astype(candidate.dtype, copy=False), targets, **weight_arguments(model, weight)
         )

@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from falcon_discover.data.drawing import group_folds
+from falcon_discover.data.drawing import coarse, group_folds
 from falcon_discover.data.table import informative_columns
 from falcon_discover.rankers.inputs import (
     Inputs,
@@ -191,6 +191,8 @@ class EvidenceModel:
         self.trees_weight = task.trees_weight * errors / (errors + task.trees_half)
         self.kept = informative_columns(inputs.features)
         rows = self._rows(inputs)
+        if sample.state.weight is not None:
+            rows = coarse(rows, sample.state.weight)
         rising = [1] * inputs.signals.shape[1] + [0] * len(self.kept)
         with one_blas_thread(openmp=1 if rows.size <= ONE_THREAD_CELLS else None):
             self._fit_linear(inputs, sample)

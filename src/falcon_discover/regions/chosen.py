@@ -11,7 +11,10 @@ import math
 import numpy as np
 from scipy.stats import norm
 
+from falcon_discover.metrics.design import Design, summed
 from falcon_discover.metrics.intervals import wilson
+from falcon_discover.regions.confirm import expected_events as by_stratum
+from falcon_discover.regions.confirm import influence, signed_maxima
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
 
@@ -43,25 +46,55 @@ def doubt_strata(confidence: FloatArray) -> IntArray:
     return np.minimum(before * count / max(doubt[-1], 1e-12), count - 1).astype(np.intp)
 
 
-def expected_events(inside: BoolArray, events: BoolArray, confidence: FloatArray) -> FloatArray:
+def _beyond_drawn(
+    inside: BoolArray, events: BoolArray, stratum: IntArray, design: Design
+) -> tuple[FloatArray, FloatArray]:
+    """Return the same where rows have weights or come in groups."""
+    parts = np.array(
+        [
+            summed(design.unit, design.weight * influence(events, held, stratum, design.weight))
+            for held in inside
+        ]
+    )
+    # The least spread is that of one event, of the largest weight that a group's events have.
+    one = float(summed(design.unit, design.weight * events).max(initial=1.0))
+    spread = np.sqrt(np.maximum((parts**2).sum(axis=1), one**2))
+    excess = parts.sum(axis=1)
+    worst = signed_maxima(parts / spread[:, None])
+    p_value = (1 + (worst[:, None] >= excess / spread - 1e-9).sum(axis=0)) / (1 + len(worst))
+    critical = float(np.quantile(worst, PAPER.interval_level, method="higher"))
+    critical = max(critical, float(norm.ppf(PAPER.interval_level)))
+    size = np.maximum(inside @ design.weight, 1e-12)
+    return (excess - critical * spread) / size, p_value
+
+
+def expected_events(
+    inside: BoolArray, events: BoolArray, confidence: FloatArray, weight: FloatArray | None = None
+) -> FloatArray:
     """Return the events that slices would hold by the rates of their rows' strata."""
     stratum = doubt_strata(confidence)
+    if weight is not None:
+        return inside @ (weight * by_stratum(events, stratum, weight))
     return np.asarray(_shares(inside, stratum) @ np.bincount(stratum, events, minlength=STRATA))
 
 
 def beyond_confidence(
-    inside: BoolArray, events: BoolArray, confidence: FloatArray
+    inside: BoolArray, events: BoolArray, confidence: FloatArray, design: Design | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Return by how much slices exceed rows of the same confidence at least, and p-values.
 
     Both hold for all slices together: the null is the largest standardised excess of any slice
-    where events are dealt out at random among the rows of each stratum.
+    where events are dealt out at random among the rows of each stratum. Where rows have weights or
+    come in groups, it is that of excesses with signs drawn at random for whole groups.
 
     Parameters
     ----------
     inside : slices x rows
+    design : weights and groups of the rows
     """
     stratum = doubt_strata(confidence)
+    if design is not None:
+        return _beyond_drawn(inside, events, stratum, design)
     rows = np.bincount(stratum, minlength=STRATA)
     hits = np.bincount(stratum, events, minlength=STRATA)
     share = _shares(inside, stratum)

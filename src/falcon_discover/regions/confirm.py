@@ -1,4 +1,9 @@
-"""Whether a region holds more confident errors than rows of the same confidence do elsewhere."""
+"""Whether a region holds more confident errors than rows of the same confidence do elsewhere.
+
+Of independent rows the test is exact. Of rows in groups, or with weights, the excess is a sum over
+groups, and it is held against the same sum with signs drawn at random for whole groups: however
+alike the rows of a group are, its part of the excess is then as likely to be of either sign.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +14,17 @@ import numpy as np
 from scipy.stats import hypergeom
 
 from falcon_discover.data.twins import one_of_each
+from falcon_discover.metrics.design import Design, summed
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 
 Against = Literal["confidence", "all"]
 
 # Rows are compared within shares of equal size by confidence.
 STRATA = 10
+# Draws of signs; one in ten thousand is the least p-value there is.
+SIGNS = 9_999
+# Signs that are drawn at a time, which bounds the memory.
+SIGNS_AT_ONCE = 4_000_000
 
 
 def strata(confidence: FloatArray) -> IntArray:
@@ -35,11 +45,71 @@ STRATIFIERS: dict[Against, Callable[[FloatArray], IntArray]] = {
 }
 
 
-def expected_events(events: BoolArray, stratum: IntArray) -> FloatArray:
+def expected_events(
+    events: BoolArray, stratum: IntArray, weight: FloatArray | None = None
+) -> FloatArray:
     """Return the share of events in each row's stratum."""
+    if weight is not None:
+        return _shares(events, stratum, weight)
     rows = np.bincount(stratum, minlength=STRATA)
     rate = np.bincount(stratum, events, minlength=STRATA) / np.maximum(rows, 1)
     return np.asarray(rate[stratum])
+
+
+def _shares(marks: BoolArray, stratum: IntArray, weight: FloatArray) -> FloatArray:
+    """Return the weighted share of marked rows in each row's stratum."""
+    rows = np.bincount(stratum, weight)
+    share = np.bincount(stratum, weight * marks) / np.where(rows > 0, rows, 1.0)
+    return np.asarray(share[stratum])
+
+
+def influence(
+    events: BoolArray, inside: BoolArray, stratum: IntArray, weight: FloatArray
+) -> FloatArray:
+    """Return what each row adds to the excess of events inside, weight aside."""
+    apart = inside - _shares(inside, stratum, weight)
+    return np.asarray(apart * (events - _shares(events, stratum, weight)))
+
+
+def drawn_p_value(events: BoolArray, inside: BoolArray, stratum: IntArray, design: Design) -> float:
+    """Return how often signs drawn for whole groups make an excess as large.
+
+    Examples
+    --------
+    >>> events = np.arange(1_000) % 20 < 10
+    >>> one, many = np.zeros(1_000, dtype=int), np.arange(1_000)
+    >>> inside = np.arange(1_000) < 10  # ten events of one group
+    >>> [drawn_p_value(events, inside, one, Design.of(1_000, None, g)) for g in (many // 20, many)]
+    [0.49..., 0.00...]
+    """
+    parts = summed(design.unit, design.weight * influence(events, inside, stratum, design.weight))
+    return signed_p_values(parts[None])[0]
+
+
+def signed_p_values(parts: FloatArray) -> FloatArray:
+    """Return the p-value of each sum, against the largest of all sums with signs drawn at random.
+
+    Parameters
+    ----------
+    parts : sums x groups: what each group adds to each sum
+    """
+    spread = np.sqrt(np.maximum((parts**2).sum(axis=1), 1e-12))
+    found = parts.sum(axis=1) / spread
+    worst = signed_maxima(parts / spread[:, None])
+    return np.asarray((1 + (worst[:, None] >= found - 1e-9).sum(axis=0)) / (1 + SIGNS))
+
+
+def signed_maxima(parts: FloatArray) -> FloatArray:
+    """Return the largest of several sums, for each draw of a sign for each group."""
+    rng = np.random.default_rng(0)
+    kept = parts[:, parts.any(axis=0)]
+    at_once = max(1, SIGNS_AT_ONCE // max(1, kept.shape[1]))
+    worst = []
+    for start in range(0, SIGNS, at_once):
+        size = min(at_once, SIGNS - start)
+        signs = 2.0 * rng.integers(0, 2, size=(size, kept.shape[1]), dtype=np.int8) - 1.0
+        worst.append((signs @ kept.T).max(axis=1))
+    return np.concatenate(worst)
 
 
 def excess_p_value(events: BoolArray, inside: BoolArray, stratum: IntArray) -> float:
@@ -71,19 +141,28 @@ def cautious_p_value(
     confidence: FloatArray,
     twins: IntArray,
     against: Against = "confidence",
+    design: Design | None = None,
 ) -> float:
     """Return the larger of two p-values of an excess: on all rows, and on one of each set of twins.
 
     Parameters
     ----------
     twins : the number of each row's set, as `twin_sets` gives it
+    design : weights and groups of the rows; with groups, the larger p-value of both tests counts
     """
-    stratify = STRATIFIERS[against]
-    p = excess_p_value(events, inside, stratify(confidence))
+
+    def p_value(rows: IntArray) -> float:
+        stratum = STRATIFIERS[against](confidence[rows])
+        alone = 0.0
+        if design is None or not design.weighted:
+            alone = excess_p_value(events[rows], inside[rows], stratum)
+        if design is None:
+            return alone
+        return max(alone, drawn_p_value(events[rows], inside[rows], stratum, design.take(rows)))
+
     once = one_of_each(twins, confidence)
-    if len(once) == len(twins):
-        return p
-    return max(p, excess_p_value(events[once], inside[once], stratify(confidence[once])))
+    p = p_value(np.arange(len(twins)))
+    return p if len(once) == len(twins) else max(p, p_value(once))
 
 
 def holm(p_values: FloatArray) -> FloatArray:

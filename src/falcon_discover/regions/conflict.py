@@ -15,9 +15,12 @@ import pandas as pd
 from scipy.stats import norm
 
 from falcon_discover.metrics import capture_at, fc_auroc
+from falcon_discover.metrics.design import Design, counted, kish
 from falcon_discover.metrics.intervals import wilson
+from falcon_discover.metrics.ordering import whole
 from falcon_discover.regions.chosen import beyond_confidence, expected_events
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
+from falcon_discover.runtime.words import amount
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.catalogue import CONFLICT
 
@@ -52,8 +55,8 @@ class Slice:
     low: float
     high: float
     mass: float
-    rows: int
-    events: int
+    rows: float
+    events: float
     expected: float
     excess: float
     excess_low: float
@@ -114,10 +117,10 @@ class Conflict:
         )
         return (
             f"{verdict}\nBest slice: {best.evidence} <= {best.evidence_at_most:.3g} and "
-            f"{best.instability} >= {best.instability_at_least:.3g}: {best.events:,} of "
-            f"{best.rows:,} confident predictions wrong, {best.expected:.1f} expected at their "
-            f"confidence, an excess of {100 * best.excess:+.1f} points, {shown}. The paper's Gamma "
-            f"{best.gamma:.3f}, mass {best.mass:.3f}."
+            f"{best.instability} >= {best.instability_at_least:.3g}: {amount(best.events)} of "
+            f"{amount(best.rows)} confident predictions wrong, {best.expected:.1f} expected at "
+            f"their confidence, an excess of {100 * best.excess:+.1f} points, {shown}. The "
+            f"paper's Gamma {best.gamma:.3f}, mass {best.mass:.3f}."
         )
 
 
@@ -141,6 +144,7 @@ def conflict_grid(
     confidence: FloatArray,
     tau: float | FloatArray = PAPER.tau,
     distinct: IntArray | None = None,
+    design: Design | None = None,
 ) -> list[Slice]:
     """Return every slice of the grid both of whose conditions leave rows out.
 
@@ -148,6 +152,7 @@ def conflict_grid(
     ----------
     distinct : positions of one row of each set of twins, where rows have copies: the more
         cautious of the tests with all rows and with these counts
+    design : weights and groups of the rows
     """
     eligible = np.flatnonzero(np.asarray(confidence) >= tau)
     hits, sure = events[eligible], np.asarray(confidence)[eligible]
@@ -155,28 +160,47 @@ def conflict_grid(
     if not grid:
         return []
     inside = np.array([rows for *_, rows in grid])
-    counts, found = inside.sum(axis=1), (inside & hits).sum(axis=1)
-    expected = expected_events(inside, hits, sure)
+    drawn = None if design is None else design.take(eligible)
+    weight = None if drawn is None else drawn.weight
+    if weight is None:
+        counts, found = inside.sum(axis=1), (inside & hits).sum(axis=1)
+    else:
+        counts, found = inside @ weight, (inside & hits) @ weight
+    expected = expected_events(inside, hits, sure, weight)
     least, most = PAPER.strong_mass
-    mass = counts / len(events)
+    mass = counts / (len(events) if design is None else design.weight.sum())
     low, p_value = np.full((2, len(grid)), np.nan)
     tested = np.flatnonzero((least <= mass) & (mass <= most))
     if len(tested):
-        low[tested], p_value[tested] = beyond_confidence(inside[tested], hits, sure)
+        low[tested], p_value[tested] = beyond_confidence(inside[tested], hits, sure, drawn)
     if len(tested) and distinct is not None:
         alone = np.isin(eligible, distinct)
-        again = beyond_confidence(inside[tested][:, alone], hits[alone], sure[alone])
+        again = beyond_confidence(
+            inside[tested][:, alone], hits[alone], sure[alone], drawn and drawn.take(alone)
+        )
         low[tested] = np.minimum(low[tested], again[0])
         p_value[tested] = np.maximum(p_value[tested], again[1])
     return [
         Slice(
             evidence, e, instability, s,
-            *gap_interval(int(found[i]), int(counts[i]), int(hits.sum()), len(hits)),
-            float(mass[i]), int(counts[i]), int(found[i]), float(expected[i]),
+            *_gap(inside[i], hits, drawn),
+            float(mass[i]), whole(float(counts[i])), whole(float(found[i])), float(expected[i]),
             float((found[i] - expected[i]) / counts[i]), float(low[i]), float(p_value[i]),
         )
         for i, (evidence, e, instability, s, _) in enumerate(grid)
     ]  # fmt: skip
+
+
+def _gap(inside: BoolArray, events: BoolArray, design: Design | None) -> tuple[float, float, float]:
+    """Return Gamma of a slice and its interval; of groups, for as many independent rows."""
+    rows, hits, total, base = counted(
+        design, inside, inside & events, events, np.ones(len(events), dtype=bool)
+    )
+    if design is None or not 0 < hits < rows or rows == base:
+        each = 1.0 if design is None else kish(design.weight)
+    else:
+        each = design.design_effect(inside * (events - hits / rows)) * kish(design.weight)
+    return gap_interval(hits / each, rows / each, total / each, base / each)
 
 
 def _cuts(signals: Mapping[str, FloatArray]) -> Iterator[tuple[str, float, str, float, BoolArray]]:
@@ -210,6 +234,7 @@ def chosen_gain(
     priors: Sequence[FloatArray],
     fold: IntArray,
     budget: float = PAPER.main_budget,
+    weight: FloatArray | None = None,
 ) -> float:
     """Return the Capture@budget of the best of a family minus that of the best prior.
 
@@ -220,20 +245,32 @@ def chosen_gain(
     parts = [np.flatnonzero(fold == number) for number in np.unique(fold[events])]
     if not parts:
         return math.nan
-    counts = np.array([int(events[rows].sum()) for rows in parts])
+    hits = events if weight is None else weight * events
+    counts = np.array([hits[rows].sum() for rows in parts])
     mine, theirs = (
-        sum(_judged_apart(np.array([_merits(events, s, parts, budget) for s in scores]) * counts))
+        sum(
+            _judged_apart(
+                np.array([_merits(events, s, parts, budget, weight) for s in scores]) * counts
+            )
+        )
         for scores in (family, priors)
     )
     return float((mine - theirs) / counts.sum())
 
 
 def _merits(
-    events: BoolArray, score: FloatArray, parts: Sequence[IntArray], budget: float
+    events: BoolArray,
+    score: FloatArray,
+    parts: Sequence[IntArray],
+    budget: float,
+    weight: FloatArray | None,
 ) -> list[list[float]]:
     """Return the capture and the AUROC of a ranker in each part; AUROC 0 where all are events."""
-    found = [capture_at(events[rows], score[rows], budget) for rows in parts]
-    areas = [fc_auroc(events[rows], score[rows]) for rows in parts]
+    found, areas = [], []
+    for rows in parts:
+        own = None if weight is None else weight[rows]
+        found.append(capture_at(events[rows], score[rows], budget, sample_weight=own))
+        areas.append(fc_auroc(events[rows], score[rows], sample_weight=own))
     return [found, list(np.nan_to_num(areas))]
 
 
@@ -250,20 +287,27 @@ def _judged_apart(merits: FloatArray) -> Iterator[float]:
         yield float(merits[best, 0, part])
 
 
-def folds_by_confidence(confidence: FloatArray) -> IntArray:
-    """Return a fold for each row: every fifth by confidence.
+def folds_by_confidence(confidence: FloatArray, group: IntArray | None = None) -> IntArray:
+    """Return a fold for each row: every fifth by confidence; of groups, by their least confident.
 
     Examples
     --------
     >>> folds_by_confidence(np.array([0.6, 0.9, 0.7, 0.8, 0.5, 1.0])).tolist()
     [1, 4, 2, 3, 0, 0]
     """
+    if group is not None:
+        _, place = np.unique(group, return_inverse=True)
+        least = np.full(place.max(initial=-1) + 1, np.inf)
+        np.minimum.at(least, place, confidence)
+        return folds_by_confidence(least)[place]
     fold = np.empty(len(confidence), dtype=np.intp)
     fold[np.argsort(confidence, kind="stable")] = np.arange(len(confidence)) % FOLDS
     return fold
 
 
-def gap_interval(found: int, rows: int, total: int, base: int) -> tuple[float, float, float]:
+def gap_interval(
+    found: float, rows: float, total: float, base: float
+) -> tuple[float, float, float]:
     """Return Gamma and its 95% interval for a slice of `rows` within `base` rows.
 
     Gamma is the slice's rate minus that of the whole, which is the share outside the slice times

@@ -88,11 +88,13 @@ class Scan:
     Parameters
     ----------
     columns : the rows' columns in cells
-    events : which rows are confident errors
+    events : which rows are confident errors, or what these stand for
     expected : how many events each row is expected to be
     """
 
-    def __init__(self, columns: list[Column], events: BoolArray, expected: FloatArray) -> None:
+    def __init__(
+        self, columns: list[Column], events: BoolArray | FloatArray, expected: FloatArray
+    ) -> None:
         self.columns = columns
         self.events = events.astype(np.float64)
         self.expected = expected
@@ -270,7 +272,7 @@ class Family:
 def rounded(
     conditions: tuple[Condition, ...],
     frame: pd.DataFrame,
-    events: BoolArray,
+    events: BoolArray | FloatArray,
     expected: FloatArray,
 ) -> tuple[Condition, ...]:
     """Return a rule with rounder bounds, as round as its score hardly changes."""

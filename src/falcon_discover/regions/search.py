@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from falcon_discover.data.table import Kind
+from falcon_discover.metrics.design import Design
 from falcon_discover.regions.claims import FREQUENT_LIFT
 from falcon_discover.regions.halves import halves
 from falcon_discover.regions.rules import MAX_RULES, Rule, find_together, told_already
@@ -26,6 +27,7 @@ def find_regions(
     n_fit: int,
     tau: float | FloatArray,
     seed: int,
+    design: Design | None = None,
 ) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
     """Return the regions with more confident errors than expected, and those expected.
 
@@ -37,10 +39,12 @@ def find_regions(
     ----------
     frame : the rows of the fit, then the validation rows, which only confirm
     n_fit : how many rows are of the fit
+    design : weights and groups of all these rows
     """
     kept = np.ones((2, len(events)), dtype=bool)
     fit = slice(n_fit)
-    kept[:, fit] = halves(frame[fit], events[fit], np.asarray(confidence >= tau)[fit], seed)
+    group = design.unit[fit] if design is not None and design.grouped else None
+    kept[:, fit] = halves(frame[fit], events[fit], np.asarray(confidence >= tau)[fit], seed, group)
     rules = find_together(
         frame,
         dict(kinds),
@@ -49,6 +53,7 @@ def find_regions(
         {"confidence": MAX_RULES, "all": MAX_EXPECTED},
         tau=tau,
         confirmation=kept,
+        design=design,
     )
     told = np.zeros(len(events), dtype=bool)
     for rule in rules["confidence"]:

@@ -134,6 +134,7 @@ class Report:
                 "scored": plain_label(found.classes[found.audit.scored]),
             },
             "how": about.how,
+            "design": _design(found),
             "settings": {"tau": found.tau, "budget": about.budget, **about.settings},
             "eligible": _eligible(found),
             "review": _review(review, rows, about.budget, len(found.state)),
@@ -216,6 +217,18 @@ def _conflict(found: Finding) -> dict[str, Any]:
         "words": repr(conflict),
         "best": None if best is None else plain(vars(best)),
         "slices": records(conflict.frame()),
+    }
+
+
+def _design(found: Finding) -> dict[str, Any] | None:
+    """Return what weights and groups of the rows mean for the figures; None without them."""
+    design = found.state.design
+    if design is None:
+        return None
+    return {
+        "weight": design.total() if design.weighted else None,
+        "groups": design.units if design.grouped else None,
+        "words": design.words(),
     }
 
 

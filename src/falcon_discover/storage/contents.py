@@ -26,7 +26,7 @@ from falcon_discover.models.adapter import Probe, probe
 from falcon_discover.rankers.base import Ranker
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions.clusters import Clusters
-from falcon_discover.regions.region_set import RegionSet
+from falcon_discover.regions.region_set import RegionSet, basis_of
 from falcon_discover.regions.rules import Rule
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import IntArray
@@ -336,7 +336,7 @@ def _audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAud
         kinds=dict(manifest["columns"]),
         table=Table(table, table, dict(manifest["columns"]), frame.index),
         training=training,
-        regions=_regions_restored(content["regions"], archive),
+        regions=replace(_regions_restored(content["regions"], archive), basis=basis_of(oof.state)),
         fitted_on=manifest["reference"]["of"],
         source=GIVEN_SCORES if frozen else CROSS_FITTED,
         view=view,

@@ -23,7 +23,8 @@ def frame(rows: LabelledState, kept: IntArray) -> pd.DataFrame:
     ).assign(p=state.p, label=rows.codes[kept])
     if state.apart is not None:
         joined = pd.concat([joined, state.apart.frame(APART)], axis=1)
-    return joined if state.fold is None else joined.assign(fold=state.fold)
+    marks = {"fold": state.fold, "group": state.group, "weight": state.weight}
+    return joined.assign(**{name: mark for name, mark in marks.items() if mark is not None})
 
 
 def labelled(frame: pd.DataFrame, features: Any) -> LabelledState:
@@ -34,8 +35,13 @@ def labelled(frame: pd.DataFrame, features: Any) -> LabelledState:
         return frame[chosen].rename(columns=lambda name: name.removeprefix(prefix)).copy()
 
     frame = frame.reset_index(drop=True)
-    fold = frame["fold"].to_numpy(copy=True) if "fold" in frame else None
+    fold, group, weight = (
+        frame[name].to_numpy(copy=True) if name in frame else None
+        for name in ("fold", "group", "weight")
+    )
     p = frame["p"].to_numpy(copy=True)
     apart = Apart.from_frame(columns(APART))
-    state = State(p, columns(SIGNAL), columns(EVIDENCE), fold, features, apart)
+    state = State(
+        p, columns(SIGNAL), columns(EVIDENCE), fold, features, apart, group=group, weight=weight
+    )
     return LabelledState(state, frame["label"].to_numpy(np.int8, copy=True))
