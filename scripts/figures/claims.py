@@ -9,6 +9,8 @@ from figures.common import results, table
 AREAS = {
     "ties": "Order of rows, and few distinct scores",
     "batches": "Batches, bands and copies",
+    "groups": "Rows in groups",
+    "weights": "Weighted rows",
     "intervals": "Intervals of AUROC with few events",
     "pooled": "Gains pooled over seeds",
     "conflict": "Chosen slices",

@@ -289,7 +289,7 @@ def test_a_target_that_is_no_class_is_refused_in_a_sentence(table):
 
 
 def test_a_budget_out_of_range_is_refused_before_the_work(table, monkeypatch):
-    monkeypatch.setattr(request, "_audit_predictions", None)
+    monkeypatch.setattr(request, "audited", None)
     assert "budget is 20.5" in refused("audit", table, *PROBA, "--budget", 20.5)
     assert "budget is 0:" in refused("audit", table, *PROBA, "--budget", 0)
 

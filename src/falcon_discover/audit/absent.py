@@ -2,6 +2,13 @@
 
 from falcon_discover.signals.catalogue import STABILITY_SIGNALS
 
+# The name of a base model that is not there: its scores are given with the rows.
+PRECOMPUTED = "precomputed"
+# What a report says of an audit without a model.
+PREDICTIONS = {
+    "mode": "predictions only",
+    "absent": "the stability signals: there was no model to probe",
+}
 NO_MODEL = (
     "There was no model to probe, so the stability signals "
     f"({', '.join(STABILITY_SIGNALS)}) are absent and rankers that need them are left out."

@@ -14,8 +14,9 @@ from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from falcon_discover.audit.absent import NO_SCORES, OWN_SCORES
+from falcon_discover.audit.absent import NO_SCORES, OWN_SCORES, PRECOMPUTED, PREDICTIONS
 from falcon_discover.audit.checks import check_lengths, check_same_rows, given_probabilities
+from falcon_discover.audit.drawn import drawing
 from falcon_discover.audit.finding import Finding
 from falcon_discover.audit.fitted import FittedAudit
 from falcon_discover.calibration.discrepancy import Caution
@@ -36,13 +37,6 @@ if TYPE_CHECKING:
     from falcon_discover.plots.accessor import Plots
 
 Keep = Literal["full", "sample", "none"]
-# The name of a base model that is not there: its scores are given with the rows.
-PRECOMPUTED = "precomputed"
-# What a report says of an audit without a model.
-PREDICTIONS = {
-    "mode": "predictions only",
-    "absent": "the stability signals: there was no model to probe",
-}
 
 
 class Aliases(BaseEstimator):
@@ -55,7 +49,15 @@ class Aliases(BaseEstimator):
     classes_: npt.NDArray[Any]
     backbone_: str
 
-    def examine(self, X: Any = None, y: Any = None, *, proba: Any = None) -> Finding:
+    def examine(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        proba: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> Finding:
         """Return everything known about new rows at once: signals, suspicion, regions.
 
         Cheaper than calling `transform`, `review` and `evaluate` one after another. Without `X`
@@ -65,15 +67,19 @@ class Aliases(BaseEstimator):
         ----------
         X, y : new rows, and their labels where they are known
         proba : the scores of `X`, for the estimator "precomputed"; as in `fit`
+        sample_weight : how many rows each row stands for
+        groups : which rows belong together; other groups than those given to `fit`
         """
         check_is_fitted(self)
         if X is None:
-            for name, value in {"y": y, "proba": proba}.items():
+            given = {"y": y, "proba": proba, "sample_weight": sample_weight, "groups": groups}
+            for name, value in given.items():
                 if value is not None:
                     raise InputError(f"{name} was given without X: give both, or neither.")
             return self.audit_.examine()
         table = self.new_rows(X)
         p = self.given_scores(X, table, proba)
+        drawn = drawing(table, groups, sample_weight)
         codes = None
         if y is not None:
             labels = Labels.from_input(y, self.classes_)
@@ -81,12 +87,11 @@ class Aliases(BaseEstimator):
             check_same_rows(X, y)
             codes = labels.codes
         with self._execution_context():
-            return self.audit_.examine(table, codes, p)
+            return self.audit_.examine(table, codes, p, drawn)
 
     @property
     def _is_library(self) -> bool:
-        named = isinstance(self.estimator, str) and not self._is_precomputed
-        return self.estimator is None or named
+        return not self._is_precomputed and isinstance(self.estimator, str | None)
 
     @property
     def _is_precomputed(self) -> bool:
@@ -189,9 +194,7 @@ class Aliases(BaseEstimator):
 
         Returns
         -------
-        frame, most suspicious first: row (position), suspicion, p (the probability of the last of
-        `classes_`), predicted, confidence, region, region_id, reason; its index holds the row
-        labels of `X`
+        frame, as of `Finding.review`; its index holds the row labels of `X`
         """
         return self.examine(X, proba=proba).review(budget, cost)
 
@@ -204,12 +207,16 @@ class Aliases(BaseEstimator):
         *,
         cost: Any = None,
         proba: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
     ) -> Evaluation:
         """Return how well the ranker and the baselines find the confident errors of labelled rows.
 
         Without `X` and `y` the rows given to `fit` are used, each judged out-of-fold.
+        `sample_weight` and `groups` are those of `X`, as in `examine`.
         """
-        return self.examine(X, y, proba=proba).evaluate(budgets=budgets, taus=taus, cost=cost)
+        found = self.examine(X, y, proba=proba, sample_weight=sample_weight, groups=groups)
+        return found.evaluate(budgets=budgets, taus=taus, cost=cost)
 
     def review_budget(
         self,
@@ -219,6 +226,8 @@ class Aliases(BaseEstimator):
         X: Any = None,
         y: Any = None,
         proba: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
         batch: int | None = None,
         confidence: float | None = None,
     ) -> ReviewBudget:
@@ -230,9 +239,11 @@ class Aliases(BaseEstimator):
         ----------
         X, y : labelled rows that were not given to `fit`, for an exact statement; without them
             the rows given to `fit` are used, each judged out-of-fold
+        sample_weight, groups : of `X`, as in `examine`
         max_residual_rate, confidence_level, batch, confidence : as in `Finding.review_budget`
         """
-        return self.examine(X, y, proba=proba).review_budget(
+        found = self.examine(X, y, proba=proba, sample_weight=sample_weight, groups=groups)
+        return found.review_budget(
             max_residual_rate, confidence_level, batch=batch, confidence=confidence
         )
 
@@ -243,6 +254,8 @@ class Aliases(BaseEstimator):
         y: Any = None,
         *,
         proba: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
         name: str = "rows",
         budget: float = PAPER.main_budget,
         max_residual_rate: float | None = None,
@@ -258,6 +271,7 @@ class Aliases(BaseEstimator):
         path : a folder for all files and the review list, or one file ending in .html, .md, .json
         X, y : labelled rows to report on; without `y` they are ranked, not judged; without both,
             the rows given to `fit`, each judged out-of-fold
+        sample_weight, groups : of `X`, as in `examine`
         name, budget, max_residual_rate, batch, contributions, cost, times : as in `Finding.report`
 
         Returns
@@ -278,7 +292,8 @@ class Aliases(BaseEstimator):
         'report.html'
         """
         with self._execution_context():
-            return self.examine(X, y, proba=proba).report(
+            found = self.examine(X, y, proba=proba, sample_weight=sample_weight, groups=groups)
+            return found.report(
                 path,
                 name=name,
                 budget=budget,
@@ -296,9 +311,18 @@ class Aliases(BaseEstimator):
         with self._execution_context():
             return self.audit_.contributions()
 
-    def conflict(self, X: Any = None, y: Any = None, *, proba: Any = None) -> Conflict:
+    def conflict(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        proba: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> Conflict:
         """Return conflict amplification over a grid of thresholds, and the regime of the rows."""
-        return self.examine(X, y, proba=proba).conflict()
+        found = self.examine(X, y, proba=proba, sample_weight=sample_weight, groups=groups)
+        return found.conflict()
 
     def calibration_weights(self, X: Any = None, y: Any = None, *, proba: Any = None) -> FloatArray:
         """Return w_cal (eq:cal_weight) of labelled rows: emphasis on confident errors.

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.utils import check_random_state, get_tags
 
+from falcon_discover.audit.absent import OWN_SCORES
 from falcon_discover.data.labels import Labels, label_repr
 from falcon_discover.data.table import Table
 from falcon_discover.exceptions import InputError, check_number, check_numbers
@@ -34,6 +35,23 @@ def given_probabilities(
         return class_scores(proba, n, range(n_classes), n_classes)
     p = positive_class(proba, n)
     return 1.0 - p if scored == 0 and np.ndim(proba) == 1 else p
+
+
+def check_given(precomputed: bool, proba: Any, positive: Any, X_cal: Any) -> None:
+    """Raise if the scores of a fit are missing, or were given and are not wanted."""
+    if not precomputed:
+        if proba is not None:
+            raise InputError(OWN_SCORES)
+        if positive is not None:
+            raise InputError("positive belongs to proba: leave it out.")
+        return
+    if proba is None:
+        raise InputError("estimator is 'precomputed': give the scores of the rows as proba.")
+    if X_cal is not None:
+        raise InputError(
+            "X_cal was given, and the estimator is 'precomputed': there is no model to score "
+            "these rows with. Give all labelled rows to fit."
+        )
 
 
 def scored_class(positive: Any, labels: Labels, dimensions: int) -> int:

@@ -12,10 +12,10 @@ from sklearn.base import ClassifierMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from falcon_discover import rankers
-from falcon_discover.audit.absent import OWN_SCORES
 from falcon_discover.audit.aliases import Aliases
 from falcon_discover.audit.checks import (
     accepts_missing,
+    check_given,
     check_lengths,
     check_parameters,
     check_same_rows,
@@ -27,13 +27,13 @@ from falcon_discover.audit.checks import (
     warn_decisions,
     warn_few_rows,
 )
+from falcon_discover.audit.drawn import fit_drawing
 from falcon_discover.audit.finding import Finding
 from falcon_discover.audit.fitted import FittedAudit
 from falcon_discover.audit.fitting import Recipe, check_ranker, fit_audit
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
 from falcon_discover.evaluation.budget import CROSS_FITTED, GIVEN_SCORES
-from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import decided
 from falcon_discover.models import library
 from falcon_discover.models.crossfit import (
@@ -84,9 +84,13 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
     cv : int or splitter, default 5
         Folds of cross-fitting. A splitter holds out each row at most once. Rows that it never
         holds out, such as the first ones of a `TimeSeriesSplit`, are compared with and learned
-        from, and not judged.
+        from, and not judged. With groups, a number of folds never splits one, and neither may a
+        splitter.
     n_regions : int, default 6
         Regions to look for.
+    weigh_model : bool, default True
+        Whether the base model is fitted with the weights given to `fit`. A model that takes none is
+        refused, unless this is False: then only the audit counts rows by weight.
     random_state : int, RandomState or None
         Seed of folds, library models, regions and switched categories.
     n_jobs : int or None
@@ -128,6 +132,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         mix: tuple[float, ...] = PAPER.mix,
         cv: Any = PAPER.n_folds,
         n_regions: int = PAPER.n_regions,
+        weigh_model: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -142,6 +147,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         self.mix = mix
         self.cv = cv
         self.n_regions = n_regions
+        self.weigh_model = weigh_model
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -153,8 +159,12 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         *,
         proba: Any = None,
         positive: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
         X_cal: Any = None,
         y_cal: Any = None,
+        groups_cal: Any = None,
+        sample_weight_cal: Any = None,
     ) -> Self:
         """Fit the base model, measure the rows' states and fit the ranker.
 
@@ -167,7 +177,11 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
             that was not trained on these rows
         positive : the label that `proba` is the probability of, where it is not the one that
             sorts last
+        groups : which rows belong together (a customer, a patient, a device): no row is judged by
+            anything that saw its group, and intervals and bounds take groups as independent
+        sample_weight : how many rows each row stands for
         X_cal, y_cal : further labelled rows, for rankers that learn from validation rows
+        groups_cal, sample_weight_cal : the same of these rows; their groups are other ones
         """
         check_parameters(
             tau=self.tau,
@@ -183,7 +197,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         )
         if not (self._is_library or self._is_frozen or self._is_precomputed):
             check_fittable(self.estimator)
-        self._check_given(proba, positive, X_cal)
+        check_given(self._is_precomputed, proba, positive, X_cal)
         # Fitting may take minutes: what can be wrong with the ranker is said before.
         spec = rankers.specified(self.ranker, self.severity)
         check_ranker(spec, has_validation=X_cal is not None)
@@ -194,6 +208,14 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         check_same_rows(X, y)
         validation = self._calibration_input(X_cal, y_cal, table, labels)
         scored = scored_class(positive, labels, np.ndim(proba))
+        drawn = fit_drawing(
+            table,
+            groups,
+            sample_weight,
+            None if validation is None else validation[0],
+            groups_cal,
+            sample_weight_cal,
+        )
         recipe = Recipe(
             tau=resolved_tau(self.tau, labels),
             spec=spec,
@@ -212,32 +234,17 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
             p = given_probabilities(proba, len(table), labels.n_classes, scored)
             warn_decisions(p)
         with self._execution_context():
-            folds = make_folds(self.cv, labels, recipe.seed)
+            folds = make_folds(self.cv, labels, recipe.seed, drawn.group)
             warn_few_rows(folds, self.n_neighbors)
             if p is None:
-                base = self._base_model(table, labels, folds, recipe.seed)
+                weight = drawn.weight if self.weigh_model else None
+                base = self._base_model(table, labels, folds, recipe.seed, weight)
             else:
                 base = given_scores(p, folds, self.threshold)
-            audit = fit_audit(table, labels, folds, base, recipe, validation)
+            audit = fit_audit(table, labels, folds, base, recipe, validation, drawn=drawn)
             # Learned now rather than when first asked for.
             _ = audit.ranker
         return self.with_audit(audit, base.model, base.name, base.auroc)
-
-    def _check_given(self, proba: Any, positive: Any, X_cal: Any) -> None:
-        """Raise if scores are missing, or were given and are not wanted."""
-        if not self._is_precomputed:
-            if proba is not None:
-                raise InputError(OWN_SCORES)
-            if positive is not None:
-                raise InputError("positive belongs to proba: leave it out.")
-            return
-        if proba is None:
-            raise InputError("estimator is 'precomputed': give the scores of the rows as proba.")
-        if X_cal is not None:
-            raise InputError(
-                "X_cal was given, and the estimator is 'precomputed': there is no model to score "
-                "these rows with. Give all labelled rows to fit."
-            )
 
     def with_audit(
         self, audit: FittedAudit, model: Any, backbone: str, candidates: dict[str, float]
@@ -328,19 +335,35 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
             return self.classes_[decided(self.audit_.scores(table, p), self.audit_.threshold)]
         return np.asarray(self.model_.predict(table.native))
 
-    def _base_model(self, table: Table, labels: Labels, folds: Folds, seed: int) -> CrossFit:
+    def _base_model(
+        self,
+        table: Table,
+        labels: Labels,
+        folds: Folds,
+        seed: int,
+        weight: FloatArray | None,
+    ) -> CrossFit:
         if self._is_library:
             names = [self.estimator] if self.estimator else library.names()
             n_jobs = effective_n_jobs(self.n_jobs)
             if self.estimator in library.DEEP:
                 model = library.known(self.estimator).make(seed, n_jobs)
-                return cross_fit(model, table, labels, folds, self.threshold, name=self.estimator)
+                return cross_fit(
+                    model, table, labels, folds, self.threshold, name=self.estimator, weight=weight
+                )
             return select_backbone(
-                names, table, labels, folds, seed=seed, n_jobs=n_jobs, threshold=self.threshold
+                names,
+                table,
+                labels,
+                folds,
+                seed=seed,
+                n_jobs=n_jobs,
+                threshold=self.threshold,
+                weight=weight,
             )
         if self._is_frozen:
             return frozen_fit(self.estimator, table, labels, folds, self.threshold)
-        return cross_fit(self.estimator, table, labels, folds, self.threshold)
+        return cross_fit(self.estimator, table, labels, folds, self.threshold, weight=weight)
 
     def _classes_of_model(self) -> npt.NDArray[Any] | None:
         """Return the classes of a frozen model that has more than two; rows may lack some."""

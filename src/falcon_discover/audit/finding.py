@@ -236,6 +236,7 @@ class Finding(Examined):
             ),
             batch=batch,
             content=self.content,
+            design=self.state.design,
             source=self.source,
             tau=self.tau,
             doubt=" ".join(self.alerts),
@@ -270,6 +271,8 @@ class Finding(Examined):
             batch=batch,
             simultaneous=simultaneous,
             content=self.content,
+            design=self.state.design,
+            eligible=self.state.eligible(self.tau),
             source=self.source,
             doubt=" ".join(self.alerts),
         )

@@ -19,6 +19,7 @@ from falcon_discover.audit.absent import (
     ONLY_CONFIDENCE,
 )
 from falcon_discover.audit.checks import warn_own_decisions
+from falcon_discover.audit.drawn import Drawn
 from falcon_discover.audit.finding import Finding
 from falcon_discover.calibration import calibration_weights, fitted_calibrator, training_weights
 from falcon_discover.calibration.discrepancy import Caution
@@ -167,11 +168,19 @@ class FittedAudit:
         table: Table | None = None,
         codes: npt.NDArray[np.int8] | None = None,
         p: FloatArray | None = None,
+        drawn: Drawn | None = None,
     ) -> Finding:
-        """Return everything known about rows; without any, about the rows of the fit."""
+        """Return everything known about rows; without any, about the rows of the fit.
+
+        Parameters
+        ----------
+        drawn : groups and weights of the rows
+        """
         if table is None:
             return self._fit_rows
         state = self.state(table, p)
+        if drawn is not None:
+            state = drawn.given_to(state)
         if self.decides_otherwise and self.model is not None:
             differing = self.model.differing(self.model.encode(table), state.p, self.threshold)
             warn_own_decisions(differing, len(table), self.threshold, len(self.classes))
@@ -206,11 +215,12 @@ class FittedAudit:
         if not self.has_rows:
             raise InputError(f"a calibrator learns from {LEFT_OUT}")
         rows = self.training.source("all")
-        weights = None
+        weights = rows.state.weight
         if weighted:
             if not rows.state.has_stability:
                 raise InputError(f"calibration weights need a model: {NO_MODEL}")
-            weights = training_weights(calibration_weights(rows.state, rows.events(self.tau)))
+            own = training_weights(calibration_weights(rows.state, rows.events(self.tau)))
+            weights = own if weights is None else own * weights
         return fitted_calibrator(method, rows.state, rows.codes, weights, caution=caution)
 
     def contributions(self) -> Contributions:

@@ -14,6 +14,7 @@ from falcon_discover.audit.checks import (
     warn_own_decisions,
     warn_target_among_columns,
 )
+from falcon_discover.audit.drawn import Drawn
 from falcon_discover.audit.fitted import REGION_WITNESS, FittedAudit
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
@@ -22,14 +23,17 @@ from falcon_discover.models.crossfit import CrossFit
 from falcon_discover.models.folds import NO_FOLD, Folds, fold_numbers
 from falcon_discover.rankers.training import LabelledState, TrainingRows, check_labels
 from falcon_discover.regions.clusters import Clusters
-from falcon_discover.regions.region_set import RegionSet
+from falcon_discover.regions.region_set import RegionSet, basis_of
 from falcon_discover.regions.search import find_regions
 from falcon_discover.runtime import notices, progress
-from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.opinions import CrossOpinions
 from falcon_discover.signals.reference import Reference
+from falcon_discover.signals.state import State
+
+# Rows that are independent and count alike.
+ALIKE = Drawn()
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +72,7 @@ def fit_audit(
     recipe: Recipe,
     validation: tuple[Table, Labels] | None = None,
     *,
-    group: IntArray | None = None,
-    weight: FloatArray | None = None,
+    drawn: Drawn = ALIKE,
 ) -> FittedAudit:
     """Measure the rows, find the regions and fit the ranker.
 
@@ -78,7 +81,7 @@ def fit_audit(
     table, labels : the rows of the fit
     base : the base model, cross-fitted over `folds`, or given scores
     validation : further labelled rows, for rankers that learn from them
-    group, weight : of the rows of the fit; see `State`
+    drawn : groups and weights of the rows
     """
     warn_own_decisions(base.differing, len(table), base.threshold, labels.n_classes)
     builder = StateBuilder(
@@ -92,7 +95,13 @@ def fit_audit(
     opinions = None
     if wants_opinions:
         opinions = CrossOpinions.fit(
-            table, labels.codes, folds, recipe.seed, recipe.n_jobs, labels.n_classes
+            table,
+            labels.codes,
+            folds,
+            recipe.seed,
+            recipe.n_jobs,
+            labels.n_classes,
+            weight=drawn.weight,
         )
     state = builder.cross_fitted_state(
         table,
@@ -113,24 +122,25 @@ def fit_audit(
         own_view=base.own_view,
         opinions_seed=recipe.seed if wants_opinions else None,
         n_jobs=recipe.n_jobs,
+        weight=drawn.weight,
     )
     reference.view.warn_odd_columns(table)
     warn_target_among_columns(table, labels)
     checked = None
     if validation is not None:
-        checked = LabelledState(builder.build(validation[0], reference), validation[1].codes)
+        other = builder.build(validation[0], reference)
+        if drawn.validation is not None:
+            other = drawn.validation.given_to(other)
+        checked = LabelledState(other, validation[1].codes)
     # Rows that are never held out are compared with, and not judged.
     held_out = fold_numbers(folds, len(table)) != NO_FOLD
     every = bool(held_out.all())
-    rows = slice(None) if every else np.flatnonzero(held_out)
-    state = replace(
-        state,
-        features=reference.coordinates[rows],
-        group=None if group is None else group[rows],
-        weight=None if weight is None else weight[rows],
-    )
-    training = TrainingRows(LabelledState(state, labels.codes[rows]), checked)
-    judged = table if every else table.take(np.flatnonzero(held_out))
+    rows = np.flatnonzero(held_out)
+    state = replace(state, features=reference.coordinates if every else reference.coordinates[rows])
+    state = drawn.given_to(state, None if every else rows)
+    codes = labels.codes if every else labels.codes[rows]
+    training = TrainingRows(LabelledState(state, codes), checked)
+    judged = table if every else table.take(rows)
     audit = FittedAudit(
         classes=labels.classes,
         tau=recipe.tau,
@@ -191,5 +201,6 @@ def _regions(
         n_fit=len(table),
         tau=np.concatenate([np.full(len(p.codes), p.state.level(tau)) for p in parts]),
         seed=recipe.seed,
+        design=State.concat([part.state for part in parts]).design,
     )
-    return RegionSet(unexpected, expected, clusters)
+    return RegionSet(unexpected, expected, clusters, basis=basis_of(rows.state))

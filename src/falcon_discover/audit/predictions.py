@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from falcon_discover.audit.aliases import PRECOMPUTED
+from falcon_discover.audit.absent import PRECOMPUTED
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.finding import Finding
 from falcon_discover.settings import PAPER
@@ -17,6 +17,8 @@ def discover(
     y: Any,
     proba: npt.ArrayLike,
     *,
+    groups: Any = None,
+    sample_weight: Any = None,
     positive: Any = None,
     tau: Any = PAPER.tau,
     threshold: float = PAPER.decision_threshold,
@@ -39,6 +41,8 @@ def discover(
         same row labels in another order are refused
     proba : the probability of the label that sorts last (`yes` of no/yes, 1 of 0/1), or the
         columns of `predict_proba`, one for each class in sorted order
+    groups : which rows belong together; none is judged by anything that saw its group
+    sample_weight : how many rows each row stands for
     positive : the label that `proba` is the probability of, where it is not the one that sorts last
     tau, threshold, ranker, severity, n_neighbors, cv, n_regions, random_state, n_jobs : as in
         `FalconDiscover`
@@ -67,4 +71,5 @@ def discover(
         random_state=random_state,
         n_jobs=n_jobs,
     )
-    return falcon.fit(X, y, proba=proba, positive=positive).examine()
+    falcon.fit(X, y, proba=proba, positive=positive, groups=groups, sample_weight=sample_weight)
+    return falcon.examine()

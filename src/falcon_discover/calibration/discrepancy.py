@@ -81,18 +81,29 @@ class Discrepancy:
         self._evidence = self._model(sample)
         plain = clipped_logit(self._plain.predict(own))
         held_out = self._cross_fitted(sample, plain)
-        loss = [metrics.nll(target, expit(_mixed(plain, held_out, share))) for share in SHARES]
+        loss = [
+            metrics.nll(target, expit(_mixed(plain, held_out, share)), sample_weight=state.weight)
+            for share in SHARES
+        ]
         self.share_ = SHARES[int(np.argmin(loss))]
         odds = _mixed(plain, held_out, self.share_)
         self.caution_ = (
-            affordable_caution(target, odds, own, plain=self._plain_scores(own, target))
+            affordable_caution(
+                target,
+                odds,
+                own,
+                plain=self._plain_scores(own, target, state.weight),
+                sample_weight=state.weight,
+            )
             if self.caution == "auto"
             else float(self.caution)
         )
         return self
 
-    def _plain_scores(self, p: FloatArray, y: npt.NDArray[Any]) -> list[FloatArray]:
-        others = (Temperature().fit(p, y), Beta().fit(p, y))
+    def _plain_scores(
+        self, p: FloatArray, y: npt.NDArray[Any], weight: Weights
+    ) -> list[FloatArray]:
+        others = (Temperature().fit(p, y, weight), Beta().fit(p, y, weight))
         return [calibrator.predict(p) for calibrator in (self._plain, *others)]
 
     def log_odds(self, state: State) -> FloatArray:
@@ -114,11 +125,19 @@ class Discrepancy:
         folds = min(FOLDS, sample.rarer)
         if folds < 2:
             return plain
-        fold = dealt(sample.outcome, folds, self.random_state)
+        fold = dealt(sample.outcome, folds, self.random_state, sample.state.group)
+        if sample.state.group is not None and not _learnable(sample, fold):
+            return plain
         return cross_fitted(sample, fold, lambda part: self._model(part).log_odds)
 
     def _model(self, sample: Sample) -> EvidenceModel:
         return EvidenceModel("positive", seed=self.random_state).fit(sample)
+
+
+def _learnable(sample: Sample, fold: npt.NDArray[Any]) -> bool:
+    """Return whether both outcomes are left without each fold; a group may hold all of one."""
+    folds = np.unique(fold)
+    return len(folds) > 1 and all(sample.outside(fold, int(number)).rarer for number in folds)
 
 
 def _told(state: State, codes: npt.NDArray[Any]) -> tuple[FloatArray, npt.NDArray[Any]]:
@@ -147,6 +166,8 @@ def affordable_caution(
     odds: FloatArray,
     before: FloatArray,
     plain: Sequence[FloatArray] = (),
+    *,
+    sample_weight: npt.ArrayLike | None = None,
 ) -> float:
     """Return the strongest shrinkage that part of the gain in log loss pays for.
 
@@ -163,12 +184,19 @@ def affordable_caution(
     >>> affordable_caution(y, np.where(y, 2.0, -2.0), before=np.where(y, 0.9, 0.1))
     0.0
     """
-    best = min(metrics.nll(y, p) for p in (before, *plain))
-    now, worst = metrics.nll(y, expit(odds)), metrics.brier(y, before)
+
+    def nll(p: FloatArray) -> float:
+        return metrics.nll(y, p, sample_weight=sample_weight)
+
+    def brier(p: FloatArray) -> float:
+        return metrics.brier(y, p, sample_weight=sample_weight)
+
+    best = min(nll(p) for p in (before, *plain))
+    now, worst = nll(expit(odds)), brier(before)
     paid = [0.0]
     for caution in CAUTIONS:
         p = expit((1.0 - caution) * odds)
-        if metrics.nll(y, p) <= now + SPEND * (best - now) and metrics.brier(y, p) <= worst:
+        if nll(p) <= now + SPEND * (best - now) and brier(p) <= worst:
             paid.append(caution)
     return max(paid) if best > now else 0.0
 

@@ -110,14 +110,17 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
         self.weighted = weighted
         self.caution = caution
 
-    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+    def fit(
+        self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None, **fit_params: Any
+    ) -> Self:
         """Fit a copy of the audit, then the calibrator on its cross-fitted scores.
 
         Parameters
         ----------
-        fit_params : further arguments of the audit's `fit`
+        groups, sample_weight, fit_params : as in the audit's `fit`
         """
-        falcon = clone(self.falcon).fit(X, y, **fit_params)
+        falcon = clone(self.falcon)
+        falcon.fit(X, y, groups=groups, sample_weight=sample_weight, **fit_params)
         made = falcon.calibrated(self.method, weighted=self.weighted, caution=self.caution)
         return self.with_fitted(falcon, made.calibrator_)
 

@@ -138,6 +138,14 @@ def audit(
             help="Column with the cost of an error: orders rows by expected cost; not a feature."
         ),
     ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(help="Column that says which rows belong together; not a feature."),
+    ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(help="Column that says how many rows a row stands for; not a feature."),
+    ] = None,
     leave_out: Annotated[
         list[str] | None, typer.Option(help="Column that is not a feature; may be repeated.")
     ] = None,
@@ -187,7 +195,7 @@ def audit(
     check_outputs(out, save, [data, *([model] if model else [])])
     with notices.collected() as noticed:
         # Ids are texts even where they look like numbers: 007 is not 7.
-        table = read_table(data, text_columns=[identity] if identity else ())
+        table = read_table(data, text_columns=[name for name in (identity, group) if name])
     for note in noticed:
         echo(f"note: {note}", err=True)
     with command_to_trust():
@@ -202,6 +210,8 @@ def audit(
         identity=identity,
         time=time,
         cost=cost,
+        group=group,
+        weight=weight,
         tau=level(tau),
         threshold=threshold,
         budget=budget,

@@ -1,10 +1,11 @@
-"""Columns of a file that are no features: when rows are from, and what an error costs."""
+"""Columns of a file that are no features: times, costs, groups and weights of the rows."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
+from falcon_discover.data.drawing import given_groups, given_weights
 from falcon_discover.data.times import Times
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime.records import scalar
@@ -12,6 +13,8 @@ from falcon_discover.runtime.types import FloatArray, IntArray
 
 # The share of the rows, in the order of time, that is audited against the earlier ones.
 LATEST = 0.30
+# Columns of groups and weights, by the name of the argument they go into.
+DrawnColumns = dict[str, pd.Series]
 
 
 def by_time(times: Times, name: str) -> tuple[IntArray, IntArray]:
@@ -39,3 +42,15 @@ def column_costs(column: pd.Series) -> FloatArray:
             "is a number of 0 or more."
         )
     return numbers
+
+
+def drawn_columns(data: pd.DataFrame, group: str | None, weight: str | None) -> DrawnColumns:
+    """Return the columns of groups and weights that were named, checked."""
+    given: DrawnColumns = {}
+    if group is not None:
+        given["groups"] = data[group]
+        given_groups(given["groups"], len(data), f"the column {group!r} (--group)")
+    if weight is not None:
+        given["sample_weight"] = data[weight]
+        given_weights(given["sample_weight"], len(data), f"the column {weight!r} (--weight)")
+    return given

@@ -6,44 +6,30 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
-from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import TimeSeriesSplit
 
-from falcon_discover.audit.aliases import PRECOMPUTED, PREDICTIONS
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.finding import Finding
-from falcon_discover.cli.columns import by_time, column_costs
-from falcon_discover.data.labels import Labels, label_repr
-from falcon_discover.data.times import Times, times_of
-from falcon_discover.datasets.splits import paper_split
-from falcon_discover.evaluation.budget import (
-    HELD_OUT,
-    MissedBound,
-    ReviewBudget,
-    check_batch,
-    check_share,
-)
+from falcon_discover.cli.columns import column_costs, drawn_columns
+from falcon_discover.cli.modes import audited
+from falcon_discover.data.times import times_of
+from falcon_discover.evaluation.assumptions import check_batch, check_share
+from falcon_discover.evaluation.budget import MissedBound, ReviewBudget
 from falcon_discover.evaluation.periods import Periods
 from falcon_discover.evaluation.results import Evaluation
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import review_size
 from falcon_discover.models import library
-from falcon_discover.models.score_columns import scores_in
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.report.build import About, Report
 from falcon_discover.report.rows import LIST_COLUMNS
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.format import identifier
-from falcon_discover.runtime.words import meant, no_column
+from falcon_discover.runtime.words import no_column
 from falcon_discover.settings import PAPER
 
 # Fewer rows may well have different values each in any column.
 MIN_IDENTIFIED = 50
-# With fewer rows of a class some part of a split would have none.
-MIN_SPLIT = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +49,8 @@ class AuditRequest:
     identity: str | None = None
     time: str | None = None
     cost: str | None = None
+    group: str | None = None
+    weight: str | None = None
     tau: float | dict[str, float] = PAPER.tau
     threshold: float = PAPER.decision_threshold
     budget: float = PAPER.main_budget
@@ -107,6 +95,7 @@ def run(data: pd.DataFrame, request: AuditRequest, *, name: str) -> Audit:
     if request.max_residual_rate is not None:
         check_share(request.max_residual_rate, "max_residual_rate")
     check_batch(request.batch)
+    _check_together(request)
     review_size(len(data), request.budget)
     if request.backbone != "auto":
         library.known(request.backbone)
@@ -115,20 +104,10 @@ def run(data: pd.DataFrame, request: AuditRequest, *, name: str) -> Audit:
     X, y = _features(data, request, name)
     costs = None if request.cost is None else column_costs(data[request.cost])
     times = None if request.time is None else times_of(data[request.time], name="--time")
+    drawn = drawn_columns(data, request.group, request.weight)
     with notices.collected() as noticed:
         _note_identifiers(X, request)
-        if times is not None:
-            falcon, found, how = _audit_latest(data, X, y, times, request)
-        elif request.proba:
-            falcon = FalconDiscover(PRECOMPUTED, **_options(request))
-            found, how = _audit_predictions(falcon, data, X, y, request)
-        elif request.model is not None:
-            falcon = FalconDiscover(FrozenEstimator(request.model), **_options(request))
-            found, how = _audit_model(falcon, X, y, request)
-        else:
-            backbone = None if request.backbone == "auto" else request.backbone
-            falcon = FalconDiscover(backbone, **_options(request))
-            found, how = _audit_backbone(falcon, X, y, request)
+        falcon, found, how = audited(data, X, y, drawn, times, request)
         # The report says it of the rows that it is about, which may be others than the fit's.
         noticed.pop(falcon.examine().one_sided, None)
     if costs is not None:
@@ -167,7 +146,7 @@ def _about(
         target=request.target,
         rows=len(data),
         how=how,
-        settings={key: getattr(request, key) for key in ("ranker", "severity", "seed")},
+        settings=_settings(request),
         budget=request.budget,
         max_residual_rate=request.max_residual_rate,
         batch=request.batch,
@@ -176,126 +155,41 @@ def _about(
     )
 
 
-Findings = tuple[Finding, dict[str, Any]]
-
-
-def _audit_predictions(
-    falcon: FalconDiscover, data: pd.DataFrame, X: pd.DataFrame, y: pd.Series, request: AuditRequest
-) -> Findings:
-    p = scores_in(data, request.proba, Labels.from_input(y).classes)
-    found = falcon.fit(X, y, proba=p, positive=request.positive).examine()
-    rows = "all rows, each compared with the rows of the other folds"
-    return found, {**PREDICTIONS, "rows": rows}
-
-
-def _audit_latest(
-    data: pd.DataFrame, X: pd.DataFrame, y: pd.Series, times: Times, request: AuditRequest
-) -> tuple[FalconDiscover, Finding, dict[str, Any]]:
-    """Audit the latest rows by what the earlier ones teach: no row is judged by its future."""
-    early, late = by_time(times, str(request.time))
-    how: dict[str, Any] = {}
-    p, estimator = None, request.model
-    if request.proba:
-        p = scores_in(data, request.proba, Labels.from_input(y).classes)
-        how, estimator = dict(PREDICTIONS), PRECOMPUTED
-    elif request.model is not None:
-        X, estimator = _wanted(X, request.model), FrozenEstimator(request.model)
-        how = {"mode": "frozen model", "model": type(request.model).__name__}
-    else:
-        estimator = None if request.backbone == "auto" else request.backbone
-    falcon = FalconDiscover(estimator, **_options(request), cv=TimeSeriesSplit(PAPER.n_folds))
-    given = {} if p is None else {"proba": p[early], "positive": request.positive}
-    falcon.fit(X.iloc[early], y.iloc[early], **given)
-    given = {} if p is None else {"proba": p[late]}
-    found = falcon.examine(X.iloc[late], y.iloc[late], **given)
-    if not how:
-        how = {"mode": "backbone", "model": falcon.backbone_, "candidates": falcon.candidates_}
-        found = replace(found, source=HELD_OUT)
-    start = pd.Timestamp(times[late[0]]) if times.dtype.kind == "M" else f"{times[late[0]]:g}"
-    how["rows"] = (
-        f"the latest {len(late):,} rows, from {start} on; the {len(early):,} earlier ones are "
-        "what they are compared with"
-    )
-    return falcon, found, how
-
-
-def _wanted(X: pd.DataFrame, model: Any) -> pd.DataFrame:
-    """Return the columns that a model was fitted on."""
-    wanted = getattr(model, "feature_names_in_", None)
-    if wanted is None:
-        return X
-    lacking = [column for column in wanted if column not in X.columns]
-    if lacking:
-        raise InputError(
-            f"the model needs the column {lacking[0]!r}, which the data lack."
-            f"{meant(lacking[0], X.columns)}"
-        )
-    return X[list(wanted)]
-
-
-def _audit_model(
-    falcon: FalconDiscover, X: pd.DataFrame, y: pd.Series, request: AuditRequest
-) -> Findings:
-    found = falcon.fit(_wanted(X, request.model), y).examine()
-    how = {
-        "mode": "frozen model",
-        "model": type(request.model).__name__,
-        "rows": "all rows, each compared with the rows of the other folds",
+def _settings(request: AuditRequest) -> dict[str, Any]:
+    named = {"group": request.group, "weight": request.weight}
+    return {
+        **{key: getattr(request, key) for key in ("ranker", "severity", "seed")},
+        **{key: column for key, column in named.items() if column is not None},
     }
-    return found, how
 
 
-def _audit_backbone(
-    falcon: FalconDiscover, X: pd.DataFrame, y: pd.Series, request: AuditRequest
-) -> Findings:
-    train, validation, test = paper_split(_strata(Labels.from_input(y)), request.seed)
-    falcon.fit(X.iloc[train], y.iloc[train], X_cal=X.iloc[validation], y_cal=y.iloc[validation])
-    found = falcon.examine(X.iloc[test], y.iloc[test])
-    how = {
-        "mode": "backbone",
-        "model": falcon.backbone_,
-        "candidates": falcon.candidates_,
-        "rows": f"{len(test):,} test rows; {len(train):,} trained the model, "
-        f"{len(validation):,} are validation rows",
-    }
-    table = replace(found.table, index=pd.Index(test))
-    return replace(found, table=table, source=HELD_OUT), how
-
-
-def _strata(labels: Labels) -> npt.NDArray[np.int8]:
-    """Return what a split keeps the shares of: the classes, the rare ones of several as one."""
-    counts = np.bincount(labels.codes, minlength=labels.n_classes)
-    common = counts >= MIN_SPLIT
-    if common.all():
-        return labels.codes
-    if labels.n_classes == 2 or not common.any():
-        which = "rarer class has" if labels.n_classes == 2 else "most frequent class has"
-        rows = int(counts.min() if labels.n_classes == 2 else counts.max())
+def _check_together(request: AuditRequest) -> None:
+    """Raise if options were given that exclude each other."""
+    if request.batch is not None and (request.group or request.weight):
+        option = "--group" if request.group else "--weight"
         raise InputError(
-            f"the {which} {rows} rows: training a backbone on 70 % of the rows and auditing it on "
-            f"20 % needs at least {MIN_SPLIT}."
+            f"--batch and {option} exclude each other: there is no prediction bound for such rows. "
+            "Leave --batch out for a bound in the long run."
         )
-    rare = ", ".join(label_repr(label) for label in labels.classes[~common][:5])
-    notices.warn(
-        f"fewer than {MIN_SPLIT} rows are of class {rare}: the rows that train the model and those "
-        "it is audited on may lack them."
-    )
-    return np.where(common[labels.codes], labels.codes, counts.argmax()).astype(np.int8)
-
-
-def _options(request: AuditRequest) -> dict[str, Any]:
-    names = ("tau", "threshold", "ranker", "severity", "n_jobs")
-    return {**{name: getattr(request, name) for name in names}, "random_state": request.seed}
+    if request.time is not None and request.group is not None:
+        raise InputError(
+            "--time and --group exclude each other: a group may have earlier and later rows, and "
+            "would be judged by itself. Leave one of them out."
+        )
 
 
 def _features(
     data: pd.DataFrame, request: AuditRequest, name: str
 ) -> tuple[pd.DataFrame, pd.Series]:
+    # One column may both tell the groups apart and stand in the review list.
+    group = None if request.group == request.identity else request.group
     single = {
         "--target": request.target,
         "--id": request.identity,
         "--time": request.time,
         "--cost": request.cost,
+        "--group": group,
+        "--weight": request.weight,
     }
     roles = [(option, column) for option, column in single.items() if column is not None]
     roles[1:1] = [("--proba", column) for column in request.proba]

@@ -15,7 +15,8 @@ from scipy.special import expit
 
 from falcon_discover.data.labels import label_repr
 from falcon_discover.metrics import fc_auroc
-from falcon_discover.metrics.intervals import auroc_interval, upper_bound
+from falcon_discover.metrics.clustered import area_interval
+from falcon_discover.metrics.intervals import upper_bound
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.signals.catalogue import OPINIONS
 from falcon_discover.signals.state import State
@@ -78,8 +79,9 @@ def _backwards(
 ) -> str | None:
     if np.bincount(codes, minlength=2).min() < FEWEST_OF_A_CLASS:
         return None
-    area = fc_auroc(codes, state.p)
-    if area >= BACKWARDS or auroc_interval(codes, state.p, BACKWARDS_LEVEL)[1] >= 0.5:
+    area = fc_auroc(codes, state.p, sample_weight=state.weight)
+    highest = area_interval(codes, state.p, state.design, BACKWARDS_LEVEL)[1]
+    if area >= BACKWARDS or not highest < 0.5:
         return None
     head = f"These scores rank the labels backwards (AUROC {area:.2f})."
     if state.has_stability:

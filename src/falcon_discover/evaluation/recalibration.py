@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +13,10 @@ from sklearn.model_selection import StratifiedKFold
 
 from falcon_discover import metrics
 from falcon_discover.calibration import Discrepancy, fitted_calibrator
+from falcon_discover.data.drawing import group_folds
+from falcon_discover.exceptions import InputError
 from falcon_discover.metrics.decisions import Tau, level_of
-from falcon_discover.metrics.intervals import share_interval
+from falcon_discover.metrics.design import Design, counted, rate_interval
 from falcon_discover.rankers.training import LabelledState
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.records import records
@@ -77,11 +80,7 @@ def cross_recalibrated(rows: LabelledState, tau: Tau, seed: int = 0) -> Recalibr
     """Return the effect of calibrators on the rows there are, each by one that has not seen it."""
     rows = _sample(rows)
     scores = {method: np.empty(rows.state.p.shape) for method in SHOWN}
-    splitter = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    # Of more than two classes some may have fewer rows than there are parts.
-    with notices.ignoring(UserWarning, "The least populated class"):
-        parts = list(splitter.split(rows.codes, rows.codes))
-    for seen, held_out in parts:
+    for seen, held_out in _folds(rows, seed):
         part, rest = _take(rows, seen), rows.state.take(held_out)
         for method, p in _scores(part, rest).items():
             scores[method][held_out] = p
@@ -90,6 +89,21 @@ def cross_recalibrated(rows: LabelledState, tau: Tau, seed: int = 0) -> Recalibr
         "calibrators that have not seen it."
     )
     return Recalibration(_table(rows, scores, tau), tau, words)
+
+
+def _folds(rows: LabelledState, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
+    if rows.state.group is None:
+        splitter = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+        # Of more than two classes some may have fewer rows than there are parts.
+        with notices.ignoring(UserWarning, "The least populated class"):
+            parts = list(splitter.split(rows.codes, rows.codes))
+        yield from parts
+        return
+    count = min(FOLDS, len(np.unique(rows.state.group)))
+    for seen, held_out in group_folds(rows.codes, rows.state.group, count, seed):
+        if len(np.unique(rows.codes[seen])) < 2:
+            raise InputError("too few groups hold rows of one class to recalibrate.")
+        yield seen, held_out
 
 
 def enough_labels(codes: npt.ArrayLike) -> bool:
@@ -107,44 +121,52 @@ def enough_labels(codes: npt.ArrayLike) -> bool:
 def _scores(learn: LabelledState, state: State) -> dict[str, FloatArray]:
     # Small fits: more threads would only wait for each other.
     with limited(1, 1):
-        platt = fitted_calibrator("platt", learn.state, learn.codes)
+        weight = learn.state.weight
+        platt = fitted_calibrator("platt", learn.state, learn.codes, weight)
         # One fit for both: without caution the log-odds stay as they are.
-        own = Discrepancy("auto").fit(learn.state, learn.codes)
+        own = Discrepancy("auto").fit(learn.state, learn.codes, weight)
         found = platt.predict(state), own.predict(state, caution=0.0), own.predict(state)
         return dict(zip(SHOWN, found, strict=True))
 
 
 def _table(rows: LabelledState, scores: dict[str, FloatArray], tau: Tau) -> pd.DataFrame:
-    covered = int(rows.state.eligible(tau).sum())
+    state, design = rows.state, rows.state.design
+    (covered,) = counted(design, state.eligible(tau))
     return pd.DataFrame(
         [
-            {"method": method, **_figures(rows.codes, p, tau, covered, rows.state.threshold)}
-            for method, p in {BEFORE: rows.state.p, **scores}.items()
+            {"method": method, **_figures(rows.codes, p, tau, covered, state.threshold, design)}
+            for method, p in {BEFORE: state.p, **scores}.items()
         ]
     )
 
 
 def _figures(
-    codes: npt.NDArray[np.int8], p: FloatArray, tau: Tau, covered: int, threshold: float
+    codes: npt.NDArray[np.int8],
+    p: FloatArray,
+    tau: Tau,
+    covered: float,
+    threshold: float,
+    design: Design | None,
 ) -> dict[str, float]:
     decision = metrics.decided(p, threshold)
     eligible = metrics.confidence(p, threshold) >= level_of(tau, decision)
     right = decision == codes
-    sure, wrong = int(eligible.sum()), int((eligible & ~right).sum())
-    low, high = share_interval(wrong, sure)
+    rows, sure, wrong = counted(design, np.ones(len(p), bool), eligible, eligible & ~right)
+    low, high = rate_interval(design, ~right, eligible)
+    weight = None if design is None else design.weight
     return {
-        "rows": len(p),
-        "nll": metrics.nll(codes, p),
-        "brier": metrics.brier(codes, p),
-        "ece": metrics.ece(codes, p),
-        "auroc": metrics.label_auroc(codes, p),
-        "accuracy": float(right.mean()),
+        "rows": rows,
+        "nll": metrics.nll(codes, p, sample_weight=weight),
+        "brier": metrics.brier(codes, p, sample_weight=weight),
+        "ece": metrics.ece(codes, p, sample_weight=weight),
+        "auroc": metrics.label_auroc(codes, p, sample_weight=weight),
+        "accuracy": float(right.mean()) if design is None else design.mean(right),
         "confident": sure,
         "confident_errors": wrong,
         "rate": wrong / sure if sure else np.nan,
         "low": low,
         "high": high,
-        "errors_at_coverage": metrics.errors_among_surest(codes, p, covered),
+        "errors_at_coverage": metrics.errors_among_surest(codes, p, covered, sample_weight=weight),
     }
 
 

@@ -8,7 +8,7 @@ a side for each pair: which class is mistaken for which.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +18,10 @@ import pandas as pd
 
 from falcon_discover.data.labels import label_repr
 from falcon_discover.metrics.decisions import Tau
-from falcon_discover.metrics.intervals import share_interval
+from falcon_discover.metrics.design import counted, rate_interval
 from falcon_discover.metrics.ordering import Ranking
-from falcon_discover.metrics.ranking import captures
+from falcon_discover.metrics.ranking import Captured, captures, drawn_captures
+from falcon_discover.metrics.weighted import WeightedRanking
 from falcon_discover.runtime.records import framed, scalar
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.runtime.words import amount, budget_words, percent, rate
@@ -78,11 +79,18 @@ class Sides:
     ) -> Sides:
         """Return the sides of labelled rows and what a ranking by suspicion finds of each."""
         table = by_predicted_class(state, codes, classes, tau)
-        events, ranking = _events(state, codes, tau), Ranking.of(score)
+        events, design = _events(state, codes, tau), state.design
+        ranking = Ranking.of(score)
+
+        def captured(hits: BoolArray) -> Iterator[Captured]:
+            if design is None:
+                return captures(ranking.found(hits), budgets)
+            return drawn_captures(hits, WeightedRanking.of(score, design.weight), design, budgets)
+
         found = [
             {"predicted": predicted, **line._asdict()}
             for code, predicted in enumerate(table["predicted"])
-            for line in captures(ranking.found(events & (state.decision == code)), budgets)
+            for line in captured(events & (state.decision == code))
         ]
         mistaken = mistaken_classes(state, codes, classes, tau)
         return cls(table, framed(found), mistaken)
@@ -113,8 +121,8 @@ class Sides:
             was = f", was {label_repr(side['actual'])}" if len(self.table) == 2 else ""
             name = f"predicted {label_repr(side['predicted'])}{was}"
             lines[name] = {
-                "confident": f"{side['eligible']:,}",
-                "wrong": f"{errs:,}",
+                "confident": amount(side["eligible"]),
+                "wrong": amount(errs),
                 "rate": rate(side["rate"]) if side["eligible"] else "",
                 "95% interval": f"[{low:.4f}, {high:.4f}]" if side["eligible"] else "",
                 OF_CLASS[len(self.table) > 2]: rate(side["of_class"]) if side["class_rows"] else "",
@@ -138,21 +146,22 @@ def by_predicted_class(
     >>> table[["predicted", "actual", "eligible", "events", "of_class"]].to_dict("records")[0]
     {'predicted': 'no', 'actual': 'yes', 'eligible': 3, 'events': 1, 'of_class': 0.5}
     """
-    eligible = state.eligible(tau)
+    eligible, design = state.eligible(tau), state.design
     events = _events(state, codes, tau)
-    total, lines = int(events.sum()), []
+    (total,), lines = counted(design, events), []
     for code, label in enumerate(classes):
         called = state.decision == code
-        sure, wrong = int((eligible & called).sum()), int((events & called).sum())
-        class_rows = int((codes != code).sum())
-        low, high = share_interval(wrong, sure)
+        sure, wrong, class_rows, rows = counted(
+            design, eligible & called, events & called, codes != code, called
+        )
+        low, high = rate_interval(design, events, eligible & called)
         others = ANOTHER if len(classes) > 2 else plain_label(classes[1 - code])
         lines.append(
             {
                 "tau": tau[code] if isinstance(tau, tuple) else tau,
                 "predicted": plain_label(label),
                 "actual": others,
-                "rows": int(called.sum()),
+                "rows": rows,
                 "surest": float(state.confidence[called].max()) if called.any() else math.nan,
                 "eligible": sure,
                 "events": wrong,
@@ -179,17 +188,19 @@ def mistaken_classes(
     >>> table[["predicted", "actual", "events"]].values.tolist()
     [['a', 'c', 1], ['c', 'b', 1]]
     """
-    events = state.events(codes, tau)
-    counts = np.zeros((len(classes), len(classes)), dtype=np.intp)
-    np.add.at(counts, (state.decision[events], codes[events]), 1)
-    rows = np.bincount(codes, minlength=len(classes))
+    events, weight = state.events(codes, tau), state.weight
+    # What the rows stand for; each for itself where they have no weights.
+    each = np.ones(len(codes), dtype=np.intp) if weight is None else weight
+    counts = np.zeros((len(classes), len(classes)), dtype=each.dtype)
+    np.add.at(counts, (state.decision[events], codes[events]), each[events])
+    rows = np.bincount(codes, weight, minlength=len(classes))
     pairs = [
         {
             "predicted": plain_label(classes[called]),
             "actual": plain_label(classes[actual]),
-            "events": int(counts[called, actual]),
+            "events": counts[called, actual].item(),
             "of_events": float(counts[called, actual] / counts.sum()),
-            "class_rows": int(rows[actual]),
+            "class_rows": rows[actual].item(),
             "of_class": float(counts[called, actual] / rows[actual]),
         }
         for called, actual in np.argwhere(counts)
@@ -204,9 +215,8 @@ def _mistaken_words(mistaken: pd.DataFrame) -> str:
     if mistaken.empty:
         return "No class is confidently mistaken for another."
     parts = [
-        f"{label_repr(pair['actual'])} for {label_repr(pair['predicted'])} {pair['events']:,} times"
-        if pair["events"] > 1
-        else f"{label_repr(pair['actual'])} for {label_repr(pair['predicted'])} once"
+        f"{label_repr(pair['actual'])} for {label_repr(pair['predicted'])} "
+        + ("once" if pair["events"] == 1 else f"{amount(pair['events'])} times")
         for pair in mistaken.head(MOST_PAIRS).to_dict("records")
     ]
     rest = len(mistaken) - len(parts)
@@ -239,9 +249,12 @@ def notice(table: pd.DataFrame) -> str:
     head = (
         f"The one confident error is a row of class {missed} that the model calls {called}"
         if n == 1
-        else f"All {n:,} confident errors are rows of class {missed} that the model calls {called}"
+        else f"All {amount(n)} confident errors are rows of class {missed} that the model calls "
+        f"{called}"
     )
-    words = [f"{head}, {rate(errs['of_class'])} of all {errs['class_rows']:,} rows of that class;"]
+    words = [
+        f"{head}, {rate(errs['of_class'])} of all {amount(errs['class_rows'])} rows of that class;"
+    ]
     words.append(_never(other, missed, confident))
     share = errs["class_rows"] / (other["rows"] + errs["rows"])
     if share < RARE:
@@ -257,14 +270,14 @@ def notice(table: pd.DataFrame) -> str:
     return " ".join(words)
 
 
-def _never(other: dict[str, Any], missed: str, confident: int) -> str:
+def _never(other: dict[str, Any], missed: str, confident: float) -> str:
     """Return how rarely the other class is predicted confidently."""
     if not other["rows"]:
         return f"it calls no row {missed} at all."
     if not other["eligible"]:
         return f"it never calls a row {missed} with at least {percent(other['tau'])} confidence."
     return (
-        f"of its {confident:,} confident predictions only {other['eligible']:,} "
+        f"of its {amount(confident)} confident predictions only {amount(other['eligible'])} "
         f"{'is' if other['eligible'] == 1 else 'are'} {missed}, and rightly so."
     )
 

@@ -58,6 +58,18 @@ def labels_with_probabilities(y: npt.ArrayLike, p: npt.ArrayLike) -> tuple[IntAr
     return _same_rows(codes.astype(np.intp), scores)
 
 
+def weights_of(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray | None:
+    """Return how many rows each of n rows stands for; None where each stands for itself."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise InputError(f"sample_weight has the shape {weight.shape}: give one for each row, {n}.")
+    if not (np.isfinite(weight) & (weight >= 0)).all():
+        raise InputError("sample_weight must hold finite numbers of at least 0.")
+    return weight
+
+
 def _same_rows(marks: Marks, scores: FloatArray) -> tuple[Marks, FloatArray]:
     if len(marks) != len(scores):
         raise InputError(f"the arrays have {len(marks)} and {len(scores)} rows: they must match.")

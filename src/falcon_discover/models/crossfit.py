@@ -26,6 +26,7 @@ from falcon_discover.models.folds import Folds
 from falcon_discover.models.reference_scores import held_out_of, repeated, scores_as_reference
 from falcon_discover.models.spill import SpillingList
 from falcon_discover.models.thresholds import own_threshold
+from falcon_discover.models.weighing import takes_none, weight_arguments, weight_name
 from falcon_discover.runtime import notices, progress
 from falcon_discover.runtime.interrupts import interrupt_after
 from falcon_discover.runtime.optional import hint
@@ -66,8 +67,12 @@ class CrossFit:
     differing: int = 0
 
 
-def _auroc(codes: npt.NDArray[np.integer], p: FloatArray) -> float:
-    return float(roc_auc_score(codes, p)) if p.ndim == 1 else metrics.label_auroc(codes, p)
+def _auroc(
+    codes: npt.NDArray[np.integer], p: FloatArray, weight: FloatArray | None = None
+) -> float:
+    if p.ndim == 1 and weight is None:
+        return float(roc_auc_score(codes, p))
+    return metrics.label_auroc(codes, p, sample_weight=weight)
 
 
 def cross_fit(
@@ -78,6 +83,7 @@ def cross_fit(
     threshold: float = PAPER.decision_threshold,
     *,
     name: str | None = None,
+    weight: FloatArray | None = None,
 ) -> CrossFit:
     """Cross-fit an unfitted classifier or Pipeline on the table as it was given.
 
@@ -85,6 +91,7 @@ def cross_fit(
     ----------
     threshold : of the decision between two classes
     name : what it is called; None for the name of its class
+    weight : how many rows each stands for
     """
     name = name or type(estimator).__name__
     targets = labels.classes[labels.codes]
@@ -104,8 +111,9 @@ def cross_fit(
     def fitted(rows: IntArray | slice, what: str) -> Probe:
         progress.step(f"{name}: {what}")
         model = _fresh(estimator)
+        asked = weight_arguments(model, None if weight is None else weight[rows])
         with interrupt_after(model):
-            model.fit(take_rows(table.native, rows), targets[rows])
+            model.fit(take_rows(table.native, rows), targets[rows], **asked)
         return probe(model, labels.classes)
 
     progress.expect(len(folds) + 1)
@@ -121,7 +129,7 @@ def cross_fit(
     progress.step(f"{name}: refit")
     model = _fresh(estimator)
     with interrupt_after(model):
-        model.fit(table.native, targets)
+        model.fit(table.native, targets, **weight_arguments(model, weight))
     threshold = own_threshold(model, labels.classes, threshold)
     differing = sum(
         asked.differing(encoded, p[held_out], threshold)
@@ -134,7 +142,7 @@ def cross_fit(
         fold_probes,
         p,
         reference_p,
-        {name: _auroc(*held_out_of(folds, labels.codes, p))},
+        {name: _auroc(*held_out_of(folds, labels.codes, p, weight))},
         threshold=threshold,
         differing=differing,
     )
@@ -177,6 +185,7 @@ def select_backbone(
     n_jobs: int,
     reference_scores: bool = True,
     threshold: float = PAPER.decision_threshold,
+    weight: FloatArray | None = None,
 ) -> CrossFit:
     """Cross-fit candidates of the library and keep the one with the best out-of-fold AUROC.
 
@@ -186,8 +195,12 @@ def select_backbone(
     ----------
     reference_scores : False saves the fits behind `reference_p` and fills it with NaN; then
         the prediction agreement of training rows must not be used
+    weight : how many rows each stands for; candidates that take no weights are left out with a
+        warning when there are several
     """
     names = _installed(names)
+    if weight is not None:
+        names = _weighing(names)
     progress.expect(len(names) * len(folds) + 1)
     views = [TransformedView().fit(table.take(others)) for others, _ in folds]
     coordinates = [view.transform(table) for view in views]
@@ -199,12 +212,19 @@ def select_backbone(
         for number, (others, held_out) in enumerate(folds):
             progress.step(f"{name}: fold {number + 1} of {len(folds)}")
             rows = coordinates[number]
-            model = fit_backbone(name, rows[others], labels.codes[others], seed=seed, n_jobs=n_jobs)
+            model = fit_backbone(
+                name,
+                rows[others],
+                labels.codes[others],
+                seed=seed,
+                n_jobs=n_jobs,
+                weight=None if weight is None else weight[others],
+            )
             asked = rows[held_out].astype(library.candidate(name).dtype, copy=False)
             p[held_out] = _of_codes(model, labels, others).predict(asked)
             models.append(model)
             del model
-        auroc[name] = _auroc(*held_out_of(folds, labels.codes, p))
+        auroc[name] = _auroc(*held_out_of(folds, labels.codes, p, weight))
         # Only the leader's fold models are kept.
         if not best or auroc[name] > auroc[best]:
             best, best_models, best_p = name, models, p
@@ -215,7 +235,12 @@ def select_backbone(
         part = table.take(rows)
         view = TransformedView(dtype).fit(part)
         model = fit_backbone(
-            best, view.transform(part), labels.codes[rows], seed=seed, n_jobs=n_jobs
+            best,
+            view.transform(part),
+            labels.codes[rows],
+            seed=seed,
+            n_jobs=n_jobs,
+            weight=None if weight is None else weight[rows],
         )
         return _of_codes(model, labels, rows, view)
 
@@ -309,3 +334,15 @@ def _installed(names: Sequence[str]) -> list[str]:
     for name in missing:
         notices.warn(f"{name} is left out. {hint('It', library.CANDIDATES[name].extra)}")
     return [name for name in names if name not in missing]
+
+
+def _weighing(names: Sequence[str]) -> list[str]:
+    """Return the candidates that take weights; an error where none is left."""
+    models = {name: library.candidate(name).make(0, 1) for name in names}
+    kept = [name for name, model in models.items() if weight_name(model) is not None]
+    left_out = [name for name in names if name not in kept]
+    if not kept:
+        raise InputError(takes_none(models[left_out[0]]))
+    if left_out:
+        notices.warn(f"{', '.join(left_out)}: left out, takes no sample_weight.")
+    return kept

@@ -27,11 +27,11 @@ def repeated(p: FloatArray, times: int) -> FloatArray:
 
 
 def held_out_of(
-    folds: Folds, codes: npt.NDArray[np.integer], p: FloatArray
-) -> tuple[npt.NDArray[np.integer], FloatArray]:
-    """Return labels and scores of the rows that were held out."""
+    folds: Folds, codes: npt.NDArray[np.integer], p: FloatArray, weight: FloatArray | None
+) -> tuple[npt.NDArray[np.integer], FloatArray, FloatArray | None]:
+    """Return labels, scores and weights of the rows that were held out."""
     held_out = fold_numbers(folds, len(codes)) != NO_FOLD
-    return codes[held_out], p[held_out]
+    return codes[held_out], p[held_out], None if weight is None else weight[held_out]
 
 
 def scores_as_reference(

@@ -148,10 +148,11 @@ class GatedRisk(Ranker):
             fold = inner_folds(sample, self.random_state)
             odds = self._held_out_odds(sample, fold)
             own, missed = doubt(state)[eligible], wrong[eligible]
-            self.calibration_ = calibrate(odds[eligible], own, missed)
+            design = None if state.design is None else state.design.take(eligible)
+            self.calibration_ = calibrate(odds[eligible], own, missed, design)
             self.held_out_risk_ = np.zeros(len(state))
             self.held_out_risk_[eligible] = cross_calibrated(
-                self.calibration_, odds[eligible], own, missed, fold[eligible]
+                self.calibration_, odds[eligible], own, missed, fold[eligible], design
             )
             self.model_ = self._model(sample)
         low, high = self._interval(state, odds)

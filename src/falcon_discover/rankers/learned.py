@@ -54,7 +54,10 @@ class LearnedWitness(Ranker):
             )
             return self
         self.witness_ = standardised_logit(
-            state.signals[self.used_].to_numpy(), events, 1.0 + PAPER.witness_eta * events
+            state.signals[self.used_].to_numpy(),
+            events,
+            1.0 + PAPER.witness_eta * events,
+            state.weight,
         )
         return self
 
@@ -66,16 +69,29 @@ class LearnedWitness(Ranker):
         return np.asarray(self.witness_.predict_proba(values)[:, 1], dtype=np.float64)
 
 
-def standardised_logit(signals: FloatArray, targets: BoolArray, weights: FloatArray) -> Pipeline:
+def standardised_logit(
+    signals: FloatArray,
+    targets: BoolArray,
+    weights: FloatArray,
+    counts: FloatArray | None = None,
+) -> Pipeline:
     """Return a weighted L2 logistic regression on standardised signals.
 
     The steps are fitted one by one: with metadata routing switched on, a Pipeline takes no weights
     for one of its steps.
+
+    Parameters
+    ----------
+    weights : of the rows in the regression
+    counts : how many rows each stands for, there and when signals are standardised
     """
+    if counts is not None:
+        weights = weights * counts
     # L2 is scikit-learn's default penalty. Ten columns: Newton's method reaches the optimum to
     # the last digits in a few steps, so the score does not depend on where a solver stopped.
     model = LogisticRegression(C=PAPER.witness_c, solver="newton-cholesky", tol=1e-10, max_iter=200)
     scaler = StandardScaler()
     with notices.solving():
-        model.fit(scaler.fit_transform(signals), targets, sample_weight=weights)
+        standardised = scaler.fit(signals, sample_weight=counts).transform(signals)
+        model.fit(standardised, targets, sample_weight=weights)
     return make_pipeline(scaler, model)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from falcon_discover.audit.curves import Curves
@@ -20,6 +21,7 @@ from falcon_discover.evaluation.sides import plain_label
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import review_size
 from falcon_discover.metrics.decisions import by_name
+from falcon_discover.metrics.design import counted
 from falcon_discover.report.rows import listed, page_rows
 from falcon_discover.runtime import notices, progress
 from falcon_discover.runtime.records import plain, records
@@ -128,6 +130,7 @@ class Report:
                 **_score_of(found),
             },
             "how": about.how,
+            "design": _design(found),
             "settings": {
                 "tau": by_name(found.tau, found.classes),
                 "threshold": None if len(found.classes) > 2 else found.state.threshold,
@@ -238,19 +241,34 @@ def _conflict(found: Finding) -> dict[str, Any]:
     }
 
 
+def _design(found: Finding) -> dict[str, Any] | None:
+    """Return what weights and groups of the rows mean for the figures; None without them."""
+    design = found.state.design
+    if design is None:
+        return None
+    return {
+        "weight": design.total() if design.weighted else None,
+        "groups": design.units if design.grouped else None,
+        "words": design.words(),
+    }
+
+
 def _eligible(found: Finding) -> dict[str, Any]:
     """Return how many predictions are confident, what they promise, and what was wrong."""
     inside = found.state.eligible(found.tau)
-    n = int(inside.sum())
+    design = found.state.design
+    everywhere, n = counted(design, np.ones(len(inside), bool), inside)
     sure = found.state.confidence[inside]
+    weight = None if design is None else design.weight[inside]
     events = None
     if found.codes is not None:
-        events = int(found.events.sum())
+        (events,) = counted(design, found.events)
+    doubts = 1.0 - sure
     return {
         "rows": n,
-        "share": n / len(inside) if len(inside) else None,
-        "mean_confidence": float(sure.mean()) if n else None,
-        "promised_errors": float((1.0 - sure).sum()),
+        "share": n / everywhere if everywhere else None,
+        "mean_confidence": float(np.average(sure, weights=weight)) if n else None,
+        "promised_errors": float(doubts.sum() if weight is None else weight @ doubts),
         "errors": events,
     }
 

@@ -48,6 +48,7 @@ class Opinions:
         seed: int,
         n_jobs: int | None = None,
         n_classes: int = 2,
+        weight: FloatArray | None = None,
     ) -> Opinions:
         """Fit one model of each kind; with one class only there is nothing to have views on."""
         columns = informative_columns(coordinates)
@@ -59,7 +60,12 @@ class Opinions:
         for name, candidate in OPINIONS.items():
             progress.step(f"second opinions: {name}")
             models[name] = fit_candidate(
-                candidate, rows, labels, seed=seed, n_jobs=effective_n_jobs(n_jobs)
+                candidate,
+                rows,
+                labels,
+                seed=seed,
+                n_jobs=effective_n_jobs(n_jobs),
+                weight=weight,
             )
         return cls(models, columns, present if n_classes > 2 else (), n_classes)
 
@@ -100,6 +106,8 @@ class CrossOpinions:
         seed: int,
         n_jobs: int | None = None,
         n_classes: int = 2,
+        *,
+        weight: FloatArray | None = None,
     ) -> CrossOpinions:
         """Fit the opinions without each fold, and without each pair of folds."""
         fold = fold_numbers(folds, len(table))
@@ -116,7 +124,12 @@ class CrossOpinions:
             if rows is None:
                 rows = TransformedView().fit(table.take(others)).transform(table)
             opinions = Opinions.fit(
-                rows[others], labels[others], seed=seed, n_jobs=n_jobs, n_classes=n_classes
+                rows[others],
+                labels[others],
+                seed=seed,
+                n_jobs=n_jobs,
+                n_classes=n_classes,
+                weight=None if weight is None else weight[others],
             )
             return opinions.predict(rows[asked]) if opinions.models else None
 

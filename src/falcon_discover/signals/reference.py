@@ -69,6 +69,7 @@ class Reference:
         own_view: bool = True,
         opinions_seed: int | None = None,
         n_jobs: int | None = None,
+        weight: FloatArray | None = None,
     ) -> Reference:
         """Prepare reference rows.
 
@@ -77,6 +78,7 @@ class Reference:
         own_view : the model's view was fitted on exactly these rows and is also ours;
             False for a frozen model, whose view comes from rows we do not have
         opinions_seed : seed of the second opinions to train on these rows, or None for none
+        weight : how many rows each stands for when these are trained
         """
         view = probe.view if probe is not None and own_view else None
         if view is None:
@@ -102,6 +104,7 @@ class Reference:
                 seed=opinions_seed,
                 n_jobs=n_jobs,
                 n_classes=class_count(p),
+                weight=weight,
             ),
         )
 

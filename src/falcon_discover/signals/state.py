@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover.metrics.decisions import Tau, class_count, confidence, decided, level_of
+from falcon_discover.metrics.design import Design
 from falcon_discover.models.folds import NO_FOLD as NO_FOLD
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
@@ -102,6 +103,11 @@ class State:
     def own_score(self) -> FloatArray:
         """One number of each row: the positive-class score; of more classes, the confidence."""
         return self.p if self.p.ndim == 1 else self.confidence
+
+    @property
+    def design(self) -> Design | None:
+        """Weights and groups of the rows; None where they are independent and count alike."""
+        return Design.of(len(self), self.weight, self.group)
 
     @property
     def n_classes(self) -> int:

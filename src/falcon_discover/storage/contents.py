@@ -14,7 +14,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from falcon_discover import rankers
-from falcon_discover.audit.aliases import PRECOMPUTED, Keep
+from falcon_discover.audit.absent import PRECOMPUTED
+from falcon_discover.audit.aliases import Keep
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.fitted import REGION_WITNESS, FittedAudit, certainty_alone
 from falcon_discover.data.table import Table, take_rows
@@ -26,7 +27,7 @@ from falcon_discover.models.deep.base import DeepClassifier
 from falcon_discover.rankers.base import Ranker
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions.clusters import Clusters
-from falcon_discover.regions.region_set import RegionSet
+from falcon_discover.regions.region_set import RegionSet, basis_of
 from falcon_discover.regions.rules import Rule
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray, IntArray
@@ -339,7 +340,9 @@ def _audit(content: dict[str, Any], archive: Archive, model: Probe | None) -> Fi
         kinds=dict(manifest["columns"]),
         table=Table(table, table, dict(manifest["columns"]), frame.index),
         training=training,
-        regions=RegionSet(regions["rules"], regions["foreseen"], clusters),
+        regions=RegionSet(
+            regions["rules"], regions["foreseen"], clusters, basis=basis_of(oof.state)
+        ),
         fitted_on=manifest["reference"]["of"],
         source=GIVEN_SCORES if given else CROSS_FITTED,
         view=view,

@@ -123,7 +123,8 @@ def state_frame(rows: LabelledState, kept: IntArray) -> pd.DataFrame:
     ).assign(**_scores(state.p), label=rows.codes[kept])
     if state.apart is not None:
         joined = pd.concat([joined, state.apart.frame(APART)], axis=1)
-    return joined if state.fold is None else joined.assign(fold=state.fold)
+    marks = {"fold": state.fold, "group": state.group, "weight": state.weight}
+    return joined.assign(**{name: mark for name, mark in marks.items() if mark is not None})
 
 
 def _scores(p: FloatArray) -> dict[str, FloatArray]:
@@ -141,10 +142,14 @@ def labelled_state(
         return frame[chosen].rename(columns=lambda name: name.removeprefix(prefix)).copy()
 
     frame = frame.reset_index(drop=True)
-    fold = frame["fold"].to_numpy(copy=True) if "fold" in frame else None
+    fold, group, weight = (
+        frame[name].to_numpy(copy=True) if name in frame else None
+        for name in ("fold", "group", "weight")
+    )
     scores = ["p"] if n_classes == 2 else [f"{CLASS}{code}" for code in range(n_classes)]
     p = frame[scores].to_numpy(copy=True)
     p = p[:, 0] if n_classes == 2 else p
     apart = Apart.from_frame(columns(APART))
-    state = State(p, columns(SIGNAL), columns(EVIDENCE), fold, features, apart, threshold)
+    signals, evidence = columns(SIGNAL), columns(EVIDENCE)
+    state = State(p, signals, evidence, fold, features, apart, threshold, group, weight)
     return LabelledState(state, frame["label"].to_numpy(np.int8, copy=True))

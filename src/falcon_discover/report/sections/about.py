@@ -62,9 +62,19 @@ def limits_section(summary: Summary) -> Section:
             f"There are only {count(sure['errors'])} confident errors: shares of so few mean "
             "little by themselves. Read the intervals."
         )
+    if summary["design"] is not None:
+        points.append(summary["design"]["words"])
+    if (summary["design"] or {}).get("groups"):
+        points.append(
+            "It speaks of groups like these, each drawn independently: not of new rows of these "
+            "groups, which may be more or less like them."
+        )
+    else:
+        points.append(
+            "It speaks of rows like these, each drawn independently: not of copies, nor of many "
+            "rows of one person or device, which tell less than their number says."
+        )
     points += [
-        "It speaks of rows like these, each drawn independently: not of copies, nor of many rows "
-        "of one person or device, which tell less than their number says.",
         "When the population, the features or the meaning of the "
         "label drift, rates and bounds no longer hold: audit again on fresh rows.",
         "A label that is itself wrong counts as an error of the model. Part of what a review "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from falcon_discover.evaluation.budget import ASSUMED
 from falcon_discover.plots.charts import capture_chart, missed_chart
 from falcon_discover.plots.style import ranker_name
 from falcon_discover.report.page import Figure, Grid, Section, Summary, column, lines, thinned
@@ -83,8 +82,8 @@ def _missed(summary: Summary) -> Figure:
     words = (
         f"Reading the top {budget_words(missed['budget'])} leaves {rate(missed['rate'])} wrong "
         "among the rest. The upper band holds for all budgets at once with 95% confidence, in the "
-        f"long run and {ASSUMED}: a budget may be read off it. For one named beforehand the bound "
-        "is lower."
+        f"long run and {missed['assumed']}: a budget may be read off it. For one named beforehand "
+        "the bound is lower."
     )
     shown = thinned(curve)
     grid = Grid.of(

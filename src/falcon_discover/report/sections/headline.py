@@ -14,7 +14,7 @@ def tiles(summary: Summary) -> list[Tile]:
     """Return the headline figures."""
     sure, tau = summary["eligible"], summary["settings"]["tau"]
     found = [
-        Tile(count(summary["data"]["audited"]), "predictions audited"),
+        Tile(count(summary["data"]["audited"]), _audited(summary)),
         Tile(count(sure["rows"]), f"at least {level(tau)} sure ({share(sure['share'], 0)})"),
     ]
     if summary["evaluation"] is None:
@@ -34,6 +34,13 @@ def tiles(summary: Summary) -> list[Tile]:
             )
         )
     return found
+
+
+def _audited(summary: Summary) -> str:
+    design = summary["design"] or {}
+    groups = f" from {count(design['groups'])} groups" if design.get("groups") else ""
+    weight = f", standing for {count(design['weight'])}" if design.get("weight") else ""
+    return f"predictions audited{groups}{weight}"
 
 
 def score_words(data: dict[str, Any]) -> str:
