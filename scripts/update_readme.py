@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from figures import actions, claims, paper, performance, plausibility, ranking, signals
+from figures import actions, claims, multiclass, paper, performance, plausibility, ranking, signals
 from figures.common import ROOT
 
 PAGES = (
@@ -19,6 +19,7 @@ PAGES = (
     "docs/calibration.md",
     "docs/limits.md",
     "docs/statistics.md",
+    "docs/multiclass.md",
     "docs/performance.md",
     "docs/guides/scale-out.md",
     "docs/paper/reproduction.md",
@@ -31,6 +32,7 @@ TABLES = {
     **plausibility.TABLES,
     **paper.TABLES,
     **claims.TABLES,
+    **multiclass.TABLES,
     **signals.TABLES,
 }
 
