@@ -94,7 +94,8 @@ CATALOGUE = (
         "difference of the two largest class probabilities", in_paper=True,
     ),
     Signal(
-        "entropy", "confidence", "high", "nats", "entropy of the class probabilities; of more than two classes on the scale of two",
+        "entropy", "confidence", "high", "nats",
+        "entropy of the class probabilities; of more than two classes on the scale of two",
         in_paper=True, label="Entropy of the score",
     ),
     Signal(
