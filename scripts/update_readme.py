@@ -8,7 +8,17 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from figures import actions, claims, comparators, paper, performance, plausibility, ranking, signals
+from figures import (
+    actions,
+    claims,
+    comparators,
+    multiclass,
+    paper,
+    performance,
+    plausibility,
+    ranking,
+    signals,
+)
 from figures.common import ROOT
 
 PAGES = (
@@ -19,6 +29,7 @@ PAGES = (
     "docs/calibration.md",
     "docs/limits.md",
     "docs/statistics.md",
+    "docs/multiclass.md",
     "docs/performance.md",
     "docs/guides/scale-out.md",
     "docs/paper/reproduction.md",
@@ -33,6 +44,7 @@ TABLES = {
     **paper.TABLES,
     **comparators.TABLES,
     **claims.TABLES,
+    **multiclass.TABLES,
     **signals.TABLES,
 }
 

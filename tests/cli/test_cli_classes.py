@@ -175,6 +175,23 @@ def test_a_model_is_trained_saved_and_scores_files(file, tmp_path):
     assert "3" in again.output
 
 
+def test_dask_writes_the_same_bytes_of_three_classes(tmp_path):
+    pytest.importorskip("distributed")
+    rows, labels, _ = made(260)
+    falcon = FalconDiscover(LogisticRegression(), tau=0.6, random_state=0, n_jobs=1)
+    saved = falcon.fit(rows[:200], labels[:200]).save(tmp_path / "rides.falcon")
+    rows[200:].to_parquet(tmp_path / "new.parquet", index=False)
+    words = ["score", saved, tmp_path / "new.parquet", "--part-rows", 30, "--out"]
+    run(*words, tmp_path / "local")
+    run(*words, tmp_path / "dask", "--engine", "dask", "--workers", 1)
+    parts = [
+        [part.read_bytes() for part in sorted((tmp_path / name).glob("part-*.parquet"))]
+        for name in ("local", "dask")
+    ]
+    assert len(parts[0]) == 2
+    assert parts[0] == parts[1]
+
+
 def test_an_id_may_not_be_called_like_a_column_of_the_result(tmp_path):
     rows, labels, _ = made(200)
     falcon = FalconDiscover(LogisticRegression(), ranker="gated_confidence", random_state=0)
