@@ -128,6 +128,21 @@ def events_of(found: Finding) -> np.ndarray:
     )
 
 
+def costs_of(found: Finding) -> np.ndarray:
+    return np.arange(len(found.state), dtype=float)
+
+
+def right_costs(found: Finding, list_: pd.DataFrame) -> None:
+    np.testing.assert_array_equal(list_["cost"], costs_of(found)[list_["row"]])
+    if found.risk() is not None:
+        assert list_["expected_cost"].is_monotonic_decreasing
+
+
+def right_periods(found: Finding, periods: Any) -> None:
+    assert periods.frame()["events"].sum() == events_of(found).sum()
+    assert periods.frame()["rows"].sum() == len(found.state)
+
+
 def right_evaluation(found: Finding, evaluation: Any) -> None:
     own = evaluation.captures.query("tau == @TAU")
     assert (own["events"] == events_of(found).sum()).all()
@@ -269,6 +284,11 @@ OF_A_FINDING: dict[str, Check] = {
     "score": (lambda f, _: f.score("gated_confidence", TAU), one_number_per_row),
     "review": (lambda f, _: f.review(0.1), lambda f, r: right_review(f, r, 0.1)),
     "risk": (lambda f, _: f.risk(), right_risk),
+    "priority": (lambda f, _: f.priority(), one_number_per_row),
+    "costing": (lambda f, _: f.costing(costs_of(f)).review(5), right_costs),
+    "evaluate with costs": (lambda f, _: f.evaluate(cost=costs_of(f)), right_evaluation),
+    "by_period": (lambda f, _: f.by_period(np.arange(len(f.state)) // 50), right_periods),
+    "places": (lambda f, _: f.places, one_number_per_row),
     "risk_interval": (lambda f, _: f.risk_interval(), right_interval),
     "evaluate": (lambda f, _: f.evaluate(), right_evaluation),
     "compared": (lambda f, _: f.compared(), right_compared),
@@ -315,6 +335,8 @@ OF_A_FINDING: dict[str, Check] = {
 }
 NEED_LABELS = {
     "evaluate",
+    "evaluate with costs",
+    "by_period",
     "review_budget",
     "missed_bound",
     "review_budget of a batch",
