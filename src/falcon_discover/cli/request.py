@@ -17,13 +17,8 @@ from falcon_discover.audit.predictions import discover
 from falcon_discover.data.drawing import given_groups, given_weights, group_folds
 from falcon_discover.data.labels import Labels
 from falcon_discover.datasets.splits import paper_split
-from falcon_discover.evaluation.budget import (
-    HELD_OUT,
-    MissedBound,
-    ReviewBudget,
-    check_batch,
-    check_share,
-)
+from falcon_discover.evaluation.assumptions import check_batch, check_share
+from falcon_discover.evaluation.budget import HELD_OUT, MissedBound, ReviewBudget
 from falcon_discover.evaluation.results import Evaluation
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import review_size

@@ -1,9 +1,12 @@
-"""What a bound takes the rows for, and which bound it is."""
+"""What a bound takes the rows for, which bound it is, and what it can be asked for."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from falcon_discover.evaluation.betting import fewest_groups
 from falcon_discover.evaluation.bounds import Unread, fewest_rows
+from falcon_discover.exceptions import InputError, check_number
 from falcon_discover.metrics.design import Design
 from falcon_discover.runtime.words import amount
 
@@ -58,3 +61,24 @@ def copies(twins: int) -> str:
         f" {twins:,} of the labelled rows have a twin, with the same values and label, and may be "
         "copies: the bound is the larger of that with all rows and that with one of each."
     )
+
+
+def check_batch(batch: int | None, design: Design | None = None) -> None:
+    """Raise if the size of a batch is not a number of rows, or there is no bound for one."""
+    whole = isinstance(batch, int | np.integer) and not isinstance(batch, bool)
+    if batch is not None and not (whole and batch >= 1):
+        raise InputError(
+            f"batch is {batch!r}: give the number of rows to come, at least 1, or None for the "
+            "long run."
+        )
+    if batch is not None and design is not None:
+        what = "rows in groups" if design.grouped else "weighted rows"
+        raise InputError(
+            f"batch is {batch:,}, and there is no prediction bound for {what}: leave it out for a "
+            "bound in the long run."
+        )
+
+
+def check_share(value: float, name: str) -> None:
+    """Raise if a rate or a confidence is not between 0 and 1."""
+    check_number(name, value, lambda share: 0.0 < share < 1.0, "it must lie between 0 and 1")

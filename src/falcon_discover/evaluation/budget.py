@@ -31,6 +31,8 @@ from falcon_discover.data.twins import Content
 from falcon_discover.evaluation.assumptions import (
     ASSUMED,
     EXACT,
+    check_batch,
+    check_share,
     copies,
     doubted,
     needed,
@@ -38,7 +40,6 @@ from falcon_discover.evaluation.assumptions import (
     said,
 )
 from falcon_discover.evaluation.bounds import Unread
-from falcon_discover.exceptions import InputError, check_number
 from falcon_discover.metrics import review_size
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.metrics.design import Design
@@ -292,9 +293,13 @@ def review_budget(
     level = confidence_level
     if batch is not None:
         level = rows.level(GRID, max_residual_rate, confidence_level, batch)
+    least = max_residual_rate
+    # One error among few groups outweighs them: begin where there is room for some, if anywhere.
+    if design is not None and any(rows.best(b, level, None) <= least / 2 for b in budgets[::-1]):
+        least /= 2
     tested = []
     for budget in budgets:
-        if rows.best(budget, level, batch) > max_residual_rate:
+        if rows.best(budget, level, batch) > least:
             continue
         left = asdict(rows.left(budget, level, batch=batch))
         passed = left["upper"] <= max_residual_rate
@@ -377,24 +382,3 @@ def missed_bound(
         left.batch_missed,
         *resting_on(rows, design),
     )
-
-
-def check_batch(batch: int | None, design: Design | None = None) -> None:
-    """Raise if the size of a batch is not a number of rows, or there is no bound for one."""
-    whole = isinstance(batch, int | np.integer) and not isinstance(batch, bool)
-    if batch is not None and not (whole and batch >= 1):
-        raise InputError(
-            f"batch is {batch!r}: give the number of rows to come, at least 1, or None for the "
-            "long run."
-        )
-    if batch is not None and design is not None:
-        what = "rows in groups" if design.grouped else "weighted rows"
-        raise InputError(
-            f"batch is {batch:,}, and there is no prediction bound for {what}: leave it out for a "
-            "bound in the long run."
-        )
-
-
-def check_share(value: float, name: str) -> None:
-    """Raise if a rate or a confidence is not between 0 and 1."""
-    check_number(name, value, lambda share: 0.0 < share < 1.0, "it must lie between 0 and 1")
