@@ -1,4 +1,4 @@
-"""What a bound takes the rows for, and which bound it is."""
+"""What a bound takes the rows for, which bound it is, and what it can be asked for."""
 
 from __future__ import annotations
 

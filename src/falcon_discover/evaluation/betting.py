@@ -16,7 +16,6 @@ taken from the rows, so the statement is about groups no larger than the largest
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logsumexp
 
 from falcon_discover.runtime.types import FloatArray
 
@@ -24,7 +23,7 @@ from falcon_discover.runtime.types import FloatArray
 STAKES = np.array([0.25, 0.5, 0.75, 1.0])
 # Groups are told apart by so many steps of the largest; rounding is to the safe side.
 STEPS = 512
-HALVINGS = 40
+HALVINGS = 32
 
 
 def betting_bound(
@@ -63,9 +62,12 @@ def _alike(
     """Return missed and unread parts of the largest, and how many groups have them."""
     # Whole numbers, as of rows that count alike, stay what they are.
     step = largest / STEPS if largest > STEPS or largest != int(largest) else 1.0
-    pairs = np.column_stack([np.ceil(missed / step - 1e-9), np.floor(unread / step + 1e-9)])
-    kinds, counts = np.unique(pairs, axis=0, return_counts=True)
-    return (*(kinds * step / largest).T, counts.astype(np.float64))
+    lost = np.ceil(missed / step - 1e-9).astype(np.int64)
+    left = np.floor(unread / step + 1e-9).astype(np.int64)
+    width = int(left.max()) + 1
+    kinds, counts = np.unique(lost * width + left, return_counts=True)
+    unit = step / largest
+    return kinds // width * unit, kinds % width * unit, counts.astype(np.float64)
 
 
 def _capital(missed: FloatArray, unread: FloatArray, groups: FloatArray, rate: float) -> float:
@@ -73,7 +75,7 @@ def _capital(missed: FloatArray, unread: FloatArray, groups: FloatArray, rate: f
     lost = (np.minimum(missed, 1.0) - rate * unread) / (1.0 - rate)
     with np.errstate(divide="ignore"):
         growth = np.log(np.maximum(1.0 - np.outer(STAKES, lost), 0.0)) @ groups
-    return float(logsumexp(growth) - np.log(len(STAKES)))
+    return float(np.logaddexp.reduce(growth) - np.log(len(STAKES)))
 
 
 def fewest_groups(max_residual_rate: float, confidence_level: float) -> int:

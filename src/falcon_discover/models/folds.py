@@ -65,7 +65,10 @@ def make_folds(cv: Any, labels: Labels, seed: int, group: IntArray | None = None
     try:
         # Said here in words of ours.
         known = (labels.codes,) if group is None else (labels.codes, group)
-        with notices.ignoring(UserWarning, "The least populated class"):
+        with (
+            notices.ignoring(UserWarning, "The least populated class"),
+            notices.ignoring(UserWarning, "The groups parameter is ignored"),
+        ):
             folds = list(splitter.split(np.zeros(len(labels)), *known))
         folds = [tuple(map(np.asarray, fold)) for fold in folds]
         held_out = np.sort(np.concatenate([test for _, test in folds]))
