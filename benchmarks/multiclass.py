@@ -240,10 +240,12 @@ def main() -> None:
     pd.DataFrame(lines).to_csv(given.out / "multiclass.csv", index=False)
     every = pd.concat(kept)
     tenths = []
-    for model in models(0):
-        for tau in TAUS:
-            own = every[(every["model"] == model) & (every["tau"] == tau)]
+    for tau in TAUS:
+        judged = every[every["tau"] == tau]
+        for model in models(0):
+            own = judged[judged["model"] == model]
             tenths += by_tenths({"model": model, "tau": tau}, own)
+        tenths += by_tenths({"model": "all three", "tau": tau}, judged)
     pd.DataFrame(tenths).to_csv(given.out / "multiclass_risk.csv", index=False)
 
 
