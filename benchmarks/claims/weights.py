@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from benchmarks.claims.common import Measured, rate, simulated
-from benchmarks.claims.worlds_ties import Rows, Truth, smooth
+from benchmarks.claims.worlds_ties import Rows, Truth
 
 from falcon_discover.data.table import Table
 from falcon_discover.evaluation.budget import GRID, missed_bound, review_budget
@@ -31,9 +31,17 @@ KEPT = (0.3, 0.1)
 BUDGET = 0.1
 
 
+def lopsided(n: int, seed: int) -> Rows:
+    """Return rows of which most are of the first class, and errors mostly of the second."""
+    rng = np.random.default_rng(seed)
+    p = rng.beta(0.35, 1.0, n)
+    truth = np.where(p < 0.5, 0.8 * p, 1 - 0.8 * (1 - p))
+    return Rows(p, rng.uniform(size=n) < truth, rng.normal(size=n))
+
+
 def down_sampled(kept: float, seed: int) -> tuple[Rows, Design]:
     """Return all rows of the second class and some of the first, with what they stand for."""
-    rows = smooth(ROWS, seed)
+    rows = lopsided(ROWS, seed)
     rng = np.random.default_rng(10**7 + seed)
     chosen = np.flatnonzero(rows.label | (rng.uniform(size=ROWS) < kept))
     rows = rows.take(chosen)
@@ -44,7 +52,7 @@ def down_sampled(kept: float, seed: int) -> tuple[Rows, Design]:
 
 def measure(share: float) -> Iterator[Measured]:
     """Yield how often bounds fail and intervals hold what is true of the full table."""
-    everything = smooth(POPULATION, seed=10**6)
+    everything = lopsided(POPULATION, seed=10**6)
     truth = _Left.of(Truth(everything))
     sure = everything.eligible
     true_rate = float(everything.events[sure].mean())

@@ -104,7 +104,8 @@ def test_the_statement_says_which_bound_it_is():
     events, score, group = _rows(0)
     design = Design.of(len(group), None, group)
     eligible = np.ones(len(group), dtype=bool)
-    found = review_budget(events, score, eligible, max_residual_rate=0.06, design=design)
+    ranked = events + score
+    found = review_budget(events, ranked, eligible, max_residual_rate=0.06, design=design)
     assert "(betting bound on groups)" in repr(found)
     assert "independent groups like these (none with more than 8 confident predictions)" in repr(
         found

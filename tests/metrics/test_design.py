@@ -105,6 +105,15 @@ def test_events_of_one_group_have_no_interval():
     assert all(math.isnan(end) for end in area_interval(events, np.arange(40.0), design))
 
 
+def test_groups_that_are_all_alike_and_a_single_group_have_an_interval():
+    hits = np.arange(40) % 4 == 0
+    alike = Design.of(40, None, np.arange(40) // 4).share_interval(hits)
+    assert alike[0] < 0.25 < alike[1]
+    single = Design.of(40, None, np.zeros(40, dtype=int)).share_interval(hits)
+    assert single[0] < 0.02
+    assert single[1] > 0.9
+
+
 def test_words_say_what_the_figures_rest_on():
     design = Design.of(4, np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 0, 1, 1]))
     assert "4 stand for 10" in design.words()

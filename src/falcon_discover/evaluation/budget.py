@@ -305,13 +305,9 @@ def review_budget(
     level = confidence_level
     if batch is not None:
         level = rows.level(GRID, max_residual_rate, confidence_level, batch)
-    least = max_residual_rate
-    # One error among few groups outweighs them: begin where there is room for some, if anywhere.
-    if design is not None and any(rows.best(b, level, None) <= least / 2 for b in budgets[::-1]):
-        least /= 2
     tested = []
     for budget in budgets:
-        if rows.best(budget, level, batch) > least:
+        if rows.best(budget, level, batch) > max_residual_rate:
             continue
         left = asdict(rows.left(budget, level, batch=batch))
         passed = left["upper"] <= max_residual_rate

@@ -80,10 +80,11 @@ class RiskCalibration:
         (True, True)
         """
         # Rows of equal risk go together into the tenth or stay out.
+        if design is not None:
+            top = risk >= _least_of_top(risk, design.weight)
+            return cls._drawn(risk, events, top, design, level)
         least = np.quantile(risk, 1 - TOP_SHARE, method="lower") if len(risk) else 0.0
         top = risk >= least
-        if design is not None:
-            return cls._drawn(risk, events, top, design, level)
         slope = (math.nan,) * 3
         if MIN_EVENTS <= events.sum() < len(events):
             slope = slope_interval(risk, events, level=level)
@@ -145,6 +146,15 @@ class RiskCalibration:
 
     def __repr__(self) -> str:
         return self.words()
+
+
+def _least_of_top(risk: FloatArray, weight: FloatArray) -> float:
+    """Return the least risk of the riskiest share of what the rows stand for."""
+    order = np.argsort(risk, kind="stable")
+    reached = np.cumsum(weight[order])
+    place = math.floor((1 - TOP_SHARE) * max(float(reached[-1]) - 1.0, 0.0))
+    least = min(int(np.searchsorted(reached, place, side="right")), len(risk) - 1)
+    return float(risk[order[least]])
 
 
 def observed_per_expected(

@@ -116,7 +116,10 @@ class Design:
         high = float(betaincinv(next_p * n, (1 - next_p) * n, tail))
         if p == 0.0:
             return 0.0, high
-        n = min(float(rows), p * (1 - p) / variance * freedom**2)
+        # All groups alike speak for each row by itself; one group speaks for nothing.
+        n = float(rows) if units > 1 else 1.0
+        if variance > 0.0:
+            n = min(n, p * (1 - p) / variance * freedom**2)
         return float(betaincinv(p * n, (1 - p) * n + 1, 1 - tail)), high
 
     def _one_more(self, values: FloatArray) -> float:

@@ -31,21 +31,29 @@ SIGNS = 9_999
 SIGNS_AT_ONCE = 4_000_000
 
 
-def strata(confidence: FloatArray) -> IntArray:
+def strata(confidence: FloatArray, weight: FloatArray | None = None) -> IntArray:
     """Return the tenth by confidence that each row is in; rows of equal confidence share one.
+
+    Of weighted rows, the tenth of what they stand for.
 
     Examples
     --------
     >>> strata(np.array([0.91, 0.99, 0.99, 0.95])).tolist()
     [0, 5, 5, 2]
     """
+    if weight is not None:
+        order = np.argsort(confidence, kind="stable")
+        reached = np.append(0.0, np.cumsum(weight[order]))
+        lower = reached[np.searchsorted(confidence[order], confidence, side="left")]
+        tenth = np.floor(lower * STRATA / max(reached[-1], 1e-12)).astype(np.intp)
+        return np.minimum(tenth, STRATA - 1)
     below = np.searchsorted(np.sort(confidence), confidence, side="left")
     return np.asarray(below * STRATA // max(len(confidence), 1), dtype=np.intp)
 
 
-STRATIFIERS: dict[Against, Callable[[FloatArray], IntArray]] = {
+STRATIFIERS: dict[Against, Callable[[FloatArray, FloatArray | None], IntArray]] = {
     "confidence": strata,
-    "all": lambda confidence: np.zeros(len(confidence), dtype=np.intp),
+    "all": lambda confidence, weight: np.zeros(len(confidence), dtype=np.intp),
 }
 
 
@@ -153,13 +161,15 @@ def cautious_p_value(
     """
 
     def p_value(rows: IntArray) -> float:
-        stratum = STRATIFIERS[against](confidence[rows])
+        drawn = None if design is None else design.take(rows)
+        weight = drawn.weight if drawn is not None and drawn.weighted else None
+        stratum = STRATIFIERS[against](confidence[rows], weight)
         alone = 0.0
-        if design is None or not design.weighted:
+        if weight is None:
             alone = excess_p_value(events[rows], inside[rows], stratum)
-        if design is None:
+        if drawn is None:
             return alone
-        return max(alone, drawn_p_value(events[rows], inside[rows], stratum, design.take(rows)))
+        return max(alone, drawn_p_value(events[rows], inside[rows], stratum, drawn))
 
     once = one_of_each(twins, confidence)
     p = p_value(np.arange(len(twins)))

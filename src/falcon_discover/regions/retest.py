@@ -102,7 +102,7 @@ def retested(
         ]
         each = 1.0
         if drawn is not None:
-            stratum = STRATIFIERS[against](sure)
+            stratum = STRATIFIERS[against](sure, drawn.weight)
             effect = drawn.design_effect(influence(wrong, inside, stratum, drawn.weight))
             each = effect * kish(drawn.weight[inside & wrong])
         before = _confirmed(rule, against)
@@ -162,7 +162,7 @@ def _count(
     design: Design | None,
 ) -> _Count:
     weight = None if design is None else design.weight
-    expected = expected_events(events, STRATIFIERS[against](confidence), weight)
+    expected = expected_events(events, STRATIFIERS[against](confidence, weight), weight)
     expected = expected if weight is None else weight * expected
     hits, rows = counted(design, events & inside, inside)
     return _Count(hits, float(expected[inside].sum()), rows)

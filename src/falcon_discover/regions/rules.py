@@ -306,7 +306,7 @@ def figures(
     base = 0.0
     if eligible.any():
         base = float(np.average(events[eligible], weights=weight))
-    usual = expected_events(events[eligible], strata(confidence[eligible]), weight)
+    usual = expected_events(events[eligible], strata(confidence[eligible], weight), weight)
     low, high = rate_interval(design, events, own)
     rate = hits / n if n else float("nan")
     expected = usual if weight is None else weight * usual
@@ -363,14 +363,15 @@ def _covering(
         progress.step("regions in words")
         if not events[left].any():
             break
-        stratum = STRATIFIERS[against](confidence[left])
+        own = None if weight is None else weight[left]
+        stratum = STRATIFIERS[against](confidence[left], own)
         hits, expected = events[left], expected_events(events[left], stratum)
-        if weight is not None:
+        if own is not None:
             # What the rows stand for, brought to as many rows as there are: what a condition has
             # to earn depends on these.
-            own = weight[left] * len(left) / weight[left].sum()
+            own = own * len(left) / own.sum()
             hits = own * events[left]
-            expected = own * expected_events(events[left], stratum, weight[left])
+            expected = own * expected_events(events[left], stratum, own)
         part = [replace(column, codes=column.codes[left]) for column in cells]
         rule = Scan(part, hits, expected).best()
         if rule is None:

@@ -62,9 +62,9 @@ def limits_section(summary: Summary) -> Section:
             f"There are only {count(sure['errors'])} confident errors: shares of so few mean "
             "little by themselves. Read the intervals."
         )
-    if summary["design"] is not None:
+    if summary.get("design"):
         points.append(summary["design"]["words"])
-    if (summary["design"] or {}).get("groups"):
+    if (summary.get("design") or {}).get("groups"):
         points.append(
             "It speaks of groups like these, each drawn independently: not of new rows of these "
             "groups, which may be more or less like them."

@@ -37,7 +37,7 @@ def tiles(summary: Summary) -> list[Tile]:
 
 
 def _audited(summary: Summary) -> str:
-    design = summary["design"] or {}
+    design = summary.get("design") or {}
     groups = f" from {count(design['groups'])} groups" if design.get("groups") else ""
     weight = f", standing for {count(design['weight'])}" if design.get("weight") else ""
     return f"predictions audited{groups}{weight}"

@@ -79,7 +79,7 @@ def _lead(shown: list[dict[str, Any]], summary: Summary, usual: float | None) ->
     else:
         parts = [*_counted([r["claim"] for r in shown], LEADS), CONFIRMED]
         parts.append("The figures are of rows it was not found on.")
-    parts.append(GROUPED if (summary["design"] or {}).get("groups") else INDEPENDENT)
+    parts.append(GROUPED if (summary.get("design") or {}).get("groups") else INDEPENDENT)
     if usual is not None:
         parts.append("The dashed mark is the rate of all confident predictions.")
     return " ".join(parts)
