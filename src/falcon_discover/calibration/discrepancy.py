@@ -71,6 +71,11 @@ class Discrepancy:
         own, target = _told(state, codes)
         # Its folds are not those of the fit: what is measured apart from these does not help it.
         sample = Sample.of_classes(replace(state, apart=None), codes, sample_weight)
+        self._plain = self._evidence = None
+        if not sample.rarer:
+            # Of more than two classes every decision may be right: nothing is there to learn.
+            self.share_, self.caution_ = 0.0, 0.0 if self.caution == "auto" else self.caution
+            return self
         self._plain = Platt().fit(own, target, sample_weight)
         self._evidence = self._model(sample)
         plain = clipped_logit(self._plain.predict(own))
@@ -86,11 +91,14 @@ class Discrepancy:
         return self
 
     def _plain_scores(self, p: FloatArray, y: npt.NDArray[Any]) -> list[FloatArray]:
+        assert self._plain is not None
         others = (Temperature().fit(p, y), Beta().fit(p, y))
         return [calibrator.predict(p) for calibrator in (self._plain, *others)]
 
     def log_odds(self, state: State) -> FloatArray:
         """Return the recalibrated log-odds before they are shrunk."""
+        if self._plain is None or self._evidence is None:
+            return clipped_logit(state.own_score)
         plain = clipped_logit(self._plain.predict(state.own_score))
         return _mixed(plain, self._evidence.log_odds(state), self.share_)
 
