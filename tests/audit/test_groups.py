@@ -16,7 +16,7 @@ from falcon_discover.calibration.discrepancy import Discrepancy
 from falcon_discover.evaluation.curves import recalibration
 from falcon_discover.exceptions import InputError
 from falcon_discover.rankers import evidence
-from falcon_discover.regions.halves import halves
+from falcon_discover.regions.confirm import halves
 from falcon_discover.signals.state import State
 
 PAIRS = 150
