@@ -80,6 +80,7 @@ def calibrate(
     target = wrong.astype(np.float64)
     # Half an error and half a non-error keep the rate off 0 and 1.
     rate = (target.sum() + 0.5) / (len(target) + 1.0)
+    unseen = _unseen(target.sum(), rate)
     centre, own_centre = float(odds.mean()), float(own.mean())
     learned, doubted = odds - centre, own - own_centre
     leaning = 1.0 / (1.0 + target.sum() / FEW_EVENTS)
@@ -90,12 +91,12 @@ def calibrate(
         apart = slope + gate - 1.0
         value = (
             np.logaddexp(0.0, z).sum() - (target * z).sum()
-            + np.logaddexp(0.0, level) - rate * level
+            + np.logaddexp(0.0, level) - unseen * level
             + 0.5 * (SLOPE_PRIOR * apart**2 + GATE_PRIOR * (gate - leaning) ** 2)
         )  # fmt: skip
         left = expit(z) - target
         gradient = [
-            left.sum() + expit(level) - rate,
+            left.sum() + expit(level) - unseen,
             left @ learned + SLOPE_PRIOR * apart,
             left @ doubted + SLOPE_PRIOR * apart + GATE_PRIOR * (gate - leaning),
         ]
@@ -109,11 +110,20 @@ def calibrate(
     return Calibration(shift, slope, gate, _spread(found.x, learned, doubted, centre, own_centre))
 
 
+def _unseen(events: float, rate: float) -> float:
+    """Return how much of an error the one row is that stands for those not seen.
+
+    Where no error was seen, only this row says that there may be one.
+    """
+    return rate if events else 0.5
+
+
 def _drawn(odds: FloatArray, own: FloatArray, wrong: BoolArray, design: Design) -> Calibration:
     """Return the calibration of rows that have weights or come in groups."""
     target, weight = wrong.astype(np.float64), design.weight
     events = float(weight @ target)
     rate = (events + 0.5) / (float(weight.sum()) + 1.0)
+    unseen = _unseen(events, rate)
     centre, own_centre = design.mean(odds), design.mean(own)
     columns = np.column_stack([np.ones(len(odds)), odds - centre, own - own_centre])
     leaning = 1.0 / (1.0 + events / FEW_EVENTS)
@@ -124,12 +134,12 @@ def _drawn(odds: FloatArray, own: FloatArray, wrong: BoolArray, design: Design) 
         apart = slope + gate - 1.0
         value = (
             weight @ (np.logaddexp(0.0, z) - target * z)
-            + np.logaddexp(0.0, level) - rate * level
+            + np.logaddexp(0.0, level) - unseen * level
             + 0.5 * (SLOPE_PRIOR * apart**2 + GATE_PRIOR * (gate - leaning) ** 2)
         )  # fmt: skip
         gradient = (weight * (expit(z) - target)) @ columns
         gradient += [
-            expit(level) - rate,
+            expit(level) - unseen,
             SLOPE_PRIOR * apart,
             SLOPE_PRIOR * apart + GATE_PRIOR * (gate - leaning),
         ]
