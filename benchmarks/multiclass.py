@@ -190,6 +190,9 @@ def line(key: dict[str, Any], rows: pd.DataFrame) -> dict[str, Any]:
         "low": round(low, 4),
         "high": round(high, 4),
         "predicted": round(float(rows["risk"].sum()), 2),
+        "tenths_held": sum(
+            tenth["low"] <= tenth["predicted"] <= tenth["high"] for tenth in by_tenths({}, rows)
+        ),
     }
 
 
@@ -198,6 +201,8 @@ def by_tenths(key: dict[str, Any], rows: pd.DataFrame) -> Iterator[dict[str, Any
     ordered = rows.sort_values("risk", kind="stable")
     for tenth, part in enumerate(np.array_split(np.arange(len(ordered)), TENTHS), start=1):
         own = ordered.iloc[part]
+        if own.empty:
+            continue
         events = int(own["event"].sum())
         low, high = share_interval(events, len(own))
         yield {

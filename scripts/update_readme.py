@@ -16,6 +16,7 @@ from figures import (
     paper,
     performance,
     plausibility,
+    predictions,
     ranking,
     signals,
 )
@@ -31,6 +32,7 @@ PAGES = (
     "docs/statistics.md",
     "docs/multiclass.md",
     "docs/performance.md",
+    "docs/guides/audit-predictions.md",
     "docs/guides/scale-out.md",
     "docs/paper/reproduction.md",
     "docs/paper/deviations.md",
@@ -45,6 +47,7 @@ TABLES = {
     **comparators.TABLES,
     **claims.TABLES,
     **multiclass.TABLES,
+    **predictions.TABLES,
     **signals.TABLES,
 }
 

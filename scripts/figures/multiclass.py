@@ -26,7 +26,7 @@ def multiclass_table() -> str:
     rows.append(["**all**", *_figures(known, every)])
     heads = [
         "data", "classes", "confident errors", "runs compared", "gated confidence", "auto",
-        "mean gain", "surely above / below",
+        "mean gain", "surely above / below", "tenths of the risk that hold",
     ]  # fmt: skip
     return table(heads, rows)
 
@@ -38,8 +38,9 @@ def _figures(runs: pd.DataFrame, every: pd.DataFrame) -> list[str]:
         f"{int(every.loc[every['tau'] == 0.8, 'events'].sum()):,}",
         f"{len(runs)} of {len(every)}",
     ]
+    held = f"{every['tenths_held'].mean():.1f} of 10"
     if runs.empty:
-        return [*shown, "", "", "", ""]
+        return [*shown, "", "", "", "", held]
     above, below = int((runs["low"] > 0).sum()), int((runs["high"] < 0).sum())
     return [
         *shown,
@@ -47,6 +48,7 @@ def _figures(runs: pd.DataFrame, every: pd.DataFrame) -> list[str]:
         f"{runs['auto'].mean():.3f}",
         f"{runs['gain'].mean():+.3f}",
         f"{above} / {below}",
+        held,
     ]
 
 
