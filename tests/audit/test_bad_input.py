@@ -300,9 +300,9 @@ def test_bad_budgets(table, budget):
     X, y = table
     found = discover(X, y, np.linspace(0, 1, len(y)), ranker="confidence", random_state=0)
     for ask in (found.review, found.missed_bound):
-        with refused("budget is .*: it must be a share of the rows, above 0 and up to 1"):
+        with refused("budget is .*: give a share of the rows as a fraction"):
             ask(budget)
-    with refused("budgets is .*: give shares of the rows"):
+    with refused("budgets is .*: give a share of the rows"):
         found.evaluate(budgets=[budget])
 
 
@@ -311,7 +311,7 @@ def test_bad_numbers_in_questions(table):
     X, y = table
     found = discover(X, y, np.linspace(0, 1, len(y)), ranker="confidence", random_state=0)
     for budgets in ((), None, "0.2", 0.2):
-        with refused("budgets is .*: give shares of the rows"):
+        with refused("budgets is .*: give a share of the rows"):
             found.evaluate(budgets=budgets)
     with refused("taus is 'high': give confidences between 0.5 and 1"):
         found.evaluate(taus="high")

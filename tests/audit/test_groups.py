@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupKFold, KFold
 
 from falcon_discover import FalconDiscover, datasets, discover, load, metrics
 from falcon_discover.calibration.discrepancy import Discrepancy
-from falcon_discover.evaluation.curves import recalibration
+from falcon_discover.evaluation import recalibration
 from falcon_discover.exceptions import InputError
 from falcon_discover.rankers import evidence
 from falcon_discover.regions.confirm import halves

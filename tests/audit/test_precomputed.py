@@ -130,7 +130,7 @@ def test_score_says_which_column_it_needs(falcon, tmp_path):
         score_files(audit, data, tmp_path / "out")
     with pytest.raises(InputError, match=r"lacks the column 'scores'.*'score'"):
         score_files(audit, data, tmp_path / "out", proba=["scores"])
-    with pytest.raises(InputError, match="names 3 columns"):
+    with pytest.raises(InputError, match="names a, b, c"):
         score_files(audit, data, tmp_path / "out", proba=["a", "b", "c"])
     with pytest.raises(InputError, match="is a feature"):
         score_files(audit, data, tmp_path / "out", proba=[FIT.X.columns[0]])

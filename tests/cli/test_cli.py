@@ -97,7 +97,8 @@ def test_audit_of_a_model_file(folder, tmp_path):
     assert summary["how"]["mode"] == "frozen model"
     assert summary["how"]["model"] == "Pipeline"
     assert summary["settings"] == {
-        "tau": 0.8, "budget": 0.1, "ranker": "auto", "severity": "count", "seed": 7,
+        "tau": 0.8, "threshold": 0.5, "budget": 0.1, "ranker": "auto", "severity": "count",
+        "seed": 7,
     }  # fmt: skip
     assert len(pd.read_parquet(tmp_path / "review.parquet")) == 80
 
@@ -184,7 +185,7 @@ def test_the_positive_label_may_be_the_smaller_one(folder, tmp_path):
         ),
         (
             ["{}/table.csv", "--target", "key", "--proba", "score"],
-            "y has 800 classes; reduce it to two",
+            "y has 800 different values in 800 rows",
         ),
     ],
 )

@@ -285,7 +285,7 @@ def test_scores_written_as_texts_are_read():
 
 def test_a_target_that_is_no_class_is_refused_in_a_sentence(table):
     told = refused("audit", table, "--target", "signal_a", "--proba", "score")
-    assert told.startswith("y is not a column of two classes. Unknown label type: continuous")
+    assert told.startswith("y is not a column of classes. Unknown label type: continuous")
 
 
 def test_a_budget_out_of_range_is_refused_before_the_work(table, monkeypatch):
@@ -445,7 +445,7 @@ def test_numbers_that_no_library_takes_are_refused_as_options(table, words):
 
 def test_labels_that_are_bytes_are_refused_in_a_sentence(tmp_path):
     path = written(tmp_path, outcome=[b"yes", b"no"] * (N // 2))
-    assert "y is not a column of two classes" in refused("audit", path, *PROBA)
+    assert "y is not a column of classes" in refused("audit", path, *PROBA)
 
 
 def test_a_column_of_lists_is_no_identifier():

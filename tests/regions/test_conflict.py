@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import hypergeom
 
 from falcon_discover.metrics import capture_at
+from falcon_discover.regions.chosen import _dealt
 from falcon_discover.regions.conflict import (
     Conflict,
-    _dealt,
     best_slice,
     beyond_confidence,
     chosen_gain,

@@ -47,7 +47,7 @@ def given_weights(sample_weight: Any, n: int, name: str = "sample_weight") -> Fl
                 "a number of at least 0."
             )
     if not weight.any():
-        raise InputError(f"{name} is 0 in every row: nothing would count.")
+        raise InputError(f"{name} is zero in every row: give some rows a weight.")
     return None if (weight == 1.0).all() else weight
 
 

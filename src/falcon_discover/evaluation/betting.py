@@ -84,7 +84,7 @@ def fewest_groups(max_residual_rate: float, confidence_level: float) -> int:
     Examples
     --------
     >>> fewest_groups(0.01, 0.95)
-    390
+    392
     """
 
     def enough(groups: int) -> bool:

@@ -94,7 +94,7 @@ class Design:
         >>> ten = np.arange(1_000) // 10
         >>> low, high = Design.of(1_000, None, ten).share_interval(ten < 5)  # five of 100 groups
         >>> round(low, 3), round(high, 3)
-        (0.016, 0.116)
+        (0.016, 0.115)
         """
         known, total = np.asarray(values, dtype=np.float64), float(self.weight.sum())
         if not total:

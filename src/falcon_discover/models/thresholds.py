@@ -31,7 +31,8 @@ def own_threshold(model: Any, classes: npt.NDArray[Any], asked: float) -> float:
     --------
     >>> from sklearn.linear_model import LogisticRegression
     >>> model = FixedThresholdClassifier(LogisticRegression(), threshold=0.3)
-    >>> own_threshold(model.fit([[0.0], [1.0]], [0, 1]), np.array([0, 1]), asked=0.5)
+    >>> with notices.collected():
+    ...     own_threshold(model.fit([[0.0], [1.0]], [0, 1]), np.array([0, 1]), asked=0.5)
     0.3
     """
     while isinstance(model, FrozenEstimator | Pipeline):
@@ -40,7 +41,8 @@ def own_threshold(model: Any, classes: npt.NDArray[Any], asked: float) -> float:
     if known is None or len(classes) != 2 or asked != PAPER.decision_threshold:
         return asked
     name, last = type(model).__name__, classes[1]
-    if model.pos_label is not None and model.pos_label != last:
+    positive = _positive(model)
+    if positive is not None and positive != last:
         # Decided against the last class where the other's probability reaches the threshold.
         known = float(np.nextafter(1.0 - known, 1.0))
     if known != PAPER.decision_threshold:
@@ -49,6 +51,15 @@ def own_threshold(model: Any, classes: npt.NDArray[Any], asked: float) -> float:
             "audit speaks of these decisions."
         )
     return known
+
+
+def _positive(model: Any) -> Any:
+    """Return the label that a threshold is for; None leaves it to be the last one."""
+    if isinstance(model, FixedThresholdClassifier):
+        return model.pos_label
+    # Of a tuned threshold only the scorer knows, and scikit-learn has no public name for it.
+    scorer = getattr(model, "_curve_scorer", None)
+    return None if scorer is None else scorer._get_pos_label()
 
 
 def _threshold(model: Any) -> float | None:

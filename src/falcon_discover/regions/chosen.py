@@ -14,7 +14,8 @@ from scipy.stats import norm
 from falcon_discover.metrics.design import Design, summed
 from falcon_discover.metrics.intervals import wilson
 from falcon_discover.regions.confirm import expected_events as by_stratum
-from falcon_discover.regions.confirm import influence, signed_maxima
+from falcon_discover.regions.confirm import influence
+from falcon_discover.regions.signs import signed_maxima
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
 

@@ -19,16 +19,13 @@ from scipy.stats import hypergeom
 from falcon_discover.data.twins import one_of_each, twin_sets
 from falcon_discover.metrics import ordering
 from falcon_discover.metrics.design import Design, summed
+from falcon_discover.regions.signs import signed_p_values
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray, UInt64Array
 
 Against = Literal["confidence", "all"]
 
 # Rows are compared within shares of equal size by confidence.
 STRATA = 10
-# Draws of signs; one in ten thousand is the least p-value there is.
-SIGNS = 9_999
-# Signs that are drawn at a time, which bounds the memory.
-SIGNS_AT_ONCE = 4_000_000
 
 
 def strata(confidence: FloatArray, weight: FloatArray | None = None) -> IntArray:
@@ -95,33 +92,7 @@ def drawn_p_value(events: BoolArray, inside: BoolArray, stratum: IntArray, desig
     [0.49..., 0.00...]
     """
     parts = summed(design.unit, design.weight * influence(events, inside, stratum, design.weight))
-    return signed_p_values(parts[None])[0]
-
-
-def signed_p_values(parts: FloatArray) -> FloatArray:
-    """Return the p-value of each sum, against the largest of all sums with signs drawn at random.
-
-    Parameters
-    ----------
-    parts : sums x groups: what each group adds to each sum
-    """
-    spread = np.sqrt(np.maximum((parts**2).sum(axis=1), 1e-12))
-    found = parts.sum(axis=1) / spread
-    worst = signed_maxima(parts / spread[:, None])
-    return np.asarray((1 + (worst[:, None] >= found - 1e-9).sum(axis=0)) / (1 + SIGNS))
-
-
-def signed_maxima(parts: FloatArray) -> FloatArray:
-    """Return the largest of several sums, for each draw of a sign for each group."""
-    rng = np.random.default_rng(0)
-    kept = parts[:, parts.any(axis=0)]
-    at_once = max(1, SIGNS_AT_ONCE // max(1, kept.shape[1]))
-    worst = []
-    for start in range(0, SIGNS, at_once):
-        size = min(at_once, SIGNS - start)
-        signs = 2.0 * rng.integers(0, 2, size=(size, kept.shape[1]), dtype=np.int8) - 1.0
-        worst.append((signs @ kept.T).max(axis=1))
-    return np.concatenate(worst)
+    return float(signed_p_values(parts[None])[0])
 
 
 def excess_p_value(events: BoolArray, inside: BoolArray, stratum: IntArray) -> float:
