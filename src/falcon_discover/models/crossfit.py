@@ -25,7 +25,7 @@ from falcon_discover.models.fitting import fit_backbone
 from falcon_discover.models.folds import Folds
 from falcon_discover.models.reference_scores import held_out_of, repeated, scores_as_reference
 from falcon_discover.models.spill import SpillingList
-from falcon_discover.models.thresholds import own_threshold
+from falcon_discover.models.thresholds import own_threshold, threshold_of
 from falcon_discover.models.weighing import takes_none, weight_arguments, weight_name
 from falcon_discover.runtime import notices, progress
 from falcon_discover.runtime.interrupts import interrupt_after
@@ -108,33 +108,32 @@ def cross_fit(
             "FrozenEstimator(model), from sklearn.frozen."
         )
 
-    def fitted(rows: IntArray | slice, what: str) -> Probe:
+    def fitted(rows: IntArray | slice, what: str) -> tuple[Any, Probe]:
         progress.step(f"{name}: {what}")
         model = _fresh(estimator)
         asked = weight_arguments(model, None if weight is None else weight[rows])
         with interrupt_after(model):
             model.fit(take_rows(table.native, rows), targets[rows], **asked)
-        return probe(model, labels.classes)
+        return model, probe(model, labels.classes)
 
     progress.expect(len(folds) + 1)
     p = _no_scores(labels)
-    fold_probes, rows = [], []
+    fold_probes, differing = [], 0
     for number, (others, held_out) in enumerate(folds, start=1):
-        fold_probes.append(fitted(others, f"fold {number} of {len(folds)}"))
-        p[held_out], encoded = fold_probes[-1].scored(table.take(held_out))
-        rows.append(encoded)
+        model, asked = fitted(others, f"fold {number} of {len(folds)}")
+        fold_probes.append(asked)
+        p[held_out], encoded = asked.scored(table.take(held_out))
+        # Each fold tunes a threshold of its own, if any is tuned.
+        own = threshold_of(model, labels.classes, threshold)
+        differing += asked.differing(encoded, p[held_out], own)
     p, reference_p = scores_as_reference(
-        folds, p, labels, lambda rows: fitted(rows, "reference scores"), table.take
+        folds, p, labels, lambda rows: fitted(rows, "reference scores")[1], table.take
     )
     progress.step(f"{name}: refit")
     model = _fresh(estimator)
     with interrupt_after(model):
         model.fit(table.native, targets, **weight_arguments(model, weight))
     threshold = own_threshold(model, labels.classes, threshold)
-    differing = sum(
-        asked.differing(encoded, p[held_out], threshold)
-        for asked, encoded, (_, held_out) in zip(fold_probes, rows, folds, strict=True)
-    )
     return CrossFit(
         name,
         model,

@@ -35,22 +35,32 @@ def own_threshold(model: Any, classes: npt.NDArray[Any], asked: float) -> float:
     ...     own_threshold(model.fit([[0.0], [1.0]], [0, 1]), np.array([0, 1]), asked=0.5)
     0.3
     """
-    while isinstance(model, FrozenEstimator | Pipeline):
-        model = model.estimator if isinstance(model, FrozenEstimator) else model.steps[-1][1]
+    level = threshold_of(model, classes, asked)
+    if level != asked:
+        notices.warn(
+            f"{type(_unwrapped(model)).__name__} decides for {label_repr(classes[1])} from a "
+            f"probability of {level:.3g} on: the audit speaks of these decisions."
+        )
+    return level
+
+
+def threshold_of(model: Any, classes: npt.NDArray[Any], asked: float) -> float:
+    """Return the same without a word about it."""
+    model = _unwrapped(model)
     known = _threshold(model)
     if known is None or len(classes) != 2 or asked != PAPER.decision_threshold:
         return asked
-    name, last = type(model).__name__, classes[1]
     positive = _positive(model)
-    if positive is not None and positive != last:
+    if positive is not None and positive != classes[1]:
         # Decided against the last class where the other's probability reaches the threshold.
         known = float(np.nextafter(1.0 - known, 1.0))
-    if known != PAPER.decision_threshold:
-        notices.warn(
-            f"{name} decides for {label_repr(last)} from a probability of {known:.3g} on: the "
-            "audit speaks of these decisions."
-        )
     return known
+
+
+def _unwrapped(model: Any) -> Any:
+    while isinstance(model, FrozenEstimator | Pipeline):
+        model = model.estimator if isinstance(model, FrozenEstimator) else model.steps[-1][1]
+    return model
 
 
 def _positive(model: Any) -> Any:
