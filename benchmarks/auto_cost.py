@@ -22,7 +22,8 @@ from falcon_discover import PAPER, FalconDiscover, datasets
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
 from falcon_discover.datasets.splits import paper_split
-from falcon_discover.models.crossfit import make_folds, select_backbone
+from falcon_discover.models.crossfit import select_backbone
+from falcon_discover.models.folds import make_folds
 
 REPEATS = 2
 BACKBONES = ("xgboost", "catboost")

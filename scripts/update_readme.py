@@ -8,7 +8,18 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from figures import actions, claims, comparators, paper, performance, plausibility, ranking, signals
+from figures import (
+    actions,
+    claims,
+    comparators,
+    multiclass,
+    paper,
+    performance,
+    plausibility,
+    predictions,
+    ranking,
+    signals,
+)
 from figures.common import ROOT
 
 PAGES = (
@@ -19,7 +30,9 @@ PAGES = (
     "docs/calibration.md",
     "docs/limits.md",
     "docs/statistics.md",
+    "docs/multiclass.md",
     "docs/performance.md",
+    "docs/guides/audit-predictions.md",
     "docs/guides/scale-out.md",
     "docs/paper/reproduction.md",
     "docs/paper/deviations.md",
@@ -33,6 +46,8 @@ TABLES = {
     **paper.TABLES,
     **comparators.TABLES,
     **claims.TABLES,
+    **multiclass.TABLES,
+    **predictions.TABLES,
     **signals.TABLES,
 }
 

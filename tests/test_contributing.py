@@ -56,7 +56,11 @@ def test_a_signal_is_one_record_and_one_function(tmp_path):
     record, function, call = SIGNAL
     put("catalogue.py", ")  # fmt: skip\n\nBY_NAME", indent(record.rstrip() + ",\n", "    "))
     put("extended.py", "def drift_signals(", function + "\n\n")
-    put("builder.py", "        if p_mixed is not None:\n            signals", indent(call, " " * 8))
+    put(
+        "builder.py",
+        "        if reference.opinions is not None:\n            said",
+        indent(call, " " * 8),
+    )
     put("builder.py", "    drift_signals,\n", "    crowding_signals,\n")
     said = subprocess.run(
         [sys.executable, "-c", USE],

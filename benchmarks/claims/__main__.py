@@ -22,7 +22,19 @@ for _library in ("OMP", "OPENBLAS"):
 
 import pandas as pd  # noqa: E402
 
-AREAS = ("ties", "batches", "intervals", "pooled", "conflict", "regions", "risk", "leak")
+AREAS = (
+    "ties",
+    "batches",
+    "groups",
+    "weights",
+    "intervals",
+    "pooled",
+    "conflict",
+    "regions",
+    "risk",
+    "leak",
+    "time",
+)
 RESULTS = Path("results/statistics")
 KEYS = ["area", "claim"]
 

@@ -9,12 +9,15 @@ from figures.common import results, table
 AREAS = {
     "ties": "Order of rows, and few distinct scores",
     "batches": "Batches, bands and copies",
+    "groups": "Rows in groups",
+    "weights": "Weighted rows",
     "intervals": "Intervals of AUROC with few events",
     "pooled": "Gains pooled over seeds",
     "conflict": "Chosen slices",
     "regions": "Regions",
     "risk": "The risk",
     "leak": "Rows of the fit",
+    "time": "Rows that change with time",
 }
 
 

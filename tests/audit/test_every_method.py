@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from falcon_discover import FalconDiscover, Finding, InputError, discover, load
+from falcon_discover import FalconDiscover, Finding, InputError, load
 from falcon_discover.calibration.calibrators import CALIBRATORS
 from falcon_discover.metrics import review_size
 from falcon_discover.plots.accessor import FIGURES
@@ -34,6 +34,7 @@ KINDS = (
     "own model",
     "frozen",
     "predictions",
+    "loaded predictions",
     "loaded full",
     "loaded sample",
     "loaded none",
@@ -71,6 +72,9 @@ def own_model() -> Any:
 @functools.cache
 def fitted(world: str, kind: str) -> FalconDiscover:
     rows = rows_of(world, seed=0)
+    if kind == "predictions":
+        falcon = FalconDiscover("precomputed", tau=TAU, cv=3, n_neighbors=5, random_state=0)
+        return falcon.fit(rows.X, rows.y, proba=rows.p)
     elsewhere = rows_of(world, seed=2)
     estimator = {
         "library": lambda: "logistic_regression",
@@ -83,10 +87,9 @@ def fitted(world: str, kind: str) -> FalconDiscover:
 
 
 @functools.cache
-def audit(world: str, kind: str, folder: Any) -> FalconDiscover | Finding:
-    if kind == "predictions":
-        rows = rows_of(world, seed=0)
-        return discover(rows.X, rows.y, rows.p, tau=TAU, cv=3, n_neighbors=5, random_state=0)
+def audit(world: str, kind: str, folder: Any) -> FalconDiscover:
+    if kind == "loaded predictions":
+        return load(fitted(world, "predictions").save(folder / f"{world}-predictions.falcon"))
     if kind.startswith("loaded"):
         path = folder / f"{world}-{kind}.falcon"
         # So that a sample of these few rows leaves some out.
@@ -96,13 +99,16 @@ def audit(world: str, kind: str, folder: Any) -> FalconDiscover | Finding:
     return fitted(world, kind)
 
 
-def finding_of(asked: FalconDiscover | Finding, world: str, which: str) -> Finding:
-    if isinstance(asked, Finding):
-        return asked
+def scores_of(asked: FalconDiscover, new: Rows) -> dict[str, Any]:
+    """What an audit without a model must be given with rows."""
+    return {"proba": new.p} if asked.audit_.model is None else {}
+
+
+def finding_of(asked: FalconDiscover, world: str, which: str) -> Finding:
     new = rows_of(world, seed=1, n=60)
     if which == "fit":
         return asked.examine()
-    return asked.examine(new.X, new.y if which == "labelled" else None)
+    return asked.examine(new.X, new.y if which == "labelled" else None, **scores_of(asked, new))
 
 
 def right_review(found: Finding, list_: pd.DataFrame, budget: float) -> None:
@@ -120,6 +126,21 @@ def events_of(found: Finding) -> np.ndarray:
     return ((found.state.p >= 0.5) != found.codes) & (
         np.maximum(found.state.p, 1 - found.state.p) >= TAU
     )
+
+
+def costs_of(found: Finding) -> np.ndarray:
+    return np.arange(len(found.state), dtype=float)
+
+
+def right_costs(found: Finding, list_: pd.DataFrame) -> None:
+    np.testing.assert_array_equal(list_["cost"], costs_of(found)[list_["row"]])
+    if found.risk() is not None:
+        assert list_["expected_cost"].is_monotonic_decreasing
+
+
+def right_periods(found: Finding, periods: Any) -> None:
+    assert periods.frame()["events"].sum() == events_of(found).sum()
+    assert periods.frame()["rows"].sum() == len(found.state)
 
 
 def right_evaluation(found: Finding, evaluation: Any) -> None:
@@ -263,6 +284,11 @@ OF_A_FINDING: dict[str, Check] = {
     "score": (lambda f, _: f.score("gated_confidence", TAU), one_number_per_row),
     "review": (lambda f, _: f.review(0.1), lambda f, r: right_review(f, r, 0.1)),
     "risk": (lambda f, _: f.risk(), right_risk),
+    "priority": (lambda f, _: f.priority(), one_number_per_row),
+    "costing": (lambda f, _: f.costing(costs_of(f)).review(5), right_costs),
+    "evaluate with costs": (lambda f, _: f.evaluate(cost=costs_of(f)), right_evaluation),
+    "by_period": (lambda f, _: f.by_period(np.arange(len(f.state)) // 50), right_periods),
+    "places": (lambda f, _: f.places, one_number_per_row),
     "risk_interval": (lambda f, _: f.risk_interval(), right_interval),
     "evaluate": (lambda f, _: f.evaluate(), right_evaluation),
     "compared": (lambda f, _: f.compared(), right_compared),
@@ -309,6 +335,8 @@ OF_A_FINDING: dict[str, Check] = {
 }
 NEED_LABELS = {
     "evaluate",
+    "evaluate with costs",
+    "by_period",
     "review_budget",
     "missed_bound",
     "review_budget of a batch",
@@ -341,7 +369,7 @@ def may_refuse(name: str, world: str, kind: str, which: str) -> bool:
     """Whether the question has no answer here, so that a sentence must say why."""
     if which == "unlabelled" and name in NEED_LABELS:
         return True
-    if kind == "predictions" and name in NEED_A_MODEL:
+    if kind.endswith("predictions") and name in NEED_A_MODEL:
         return True
     if kind == "loaded none" and name in NEED_REFERENCE_ROWS:
         return True
@@ -379,8 +407,6 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("world", WORLDS)
 def test_every_method_of_a_finding(world, kind, which, folder, tmp_path):
-    if kind == "predictions" and which != "fit":
-        pytest.skip("predictions without a model: there is nothing to score new rows with")
     if kind == "loaded none" and which == "fit":
         with pytest.raises(InputError, match="left out when this audit was saved"):
             finding_of(audit(world, kind, folder), world, which)
@@ -394,49 +420,58 @@ def test_every_method_of_a_finding(world, kind, which, folder, tmp_path):
         assert answered or not expected, f"{name} was refused: {world}, {kind}, {which}"
 
 
-OF_A_FALCON: dict[str, Callable[[FalconDiscover, Rows, Any], Any]] = {
-    "transform": lambda f, new, _: f.transform(new.X),
-    "score_samples": lambda f, new, _: (f.score_samples(new.X), f.score_samples()),
-    "examine": lambda f, new, _: (f.examine(new.X, new.y), f.examine(new.X), f.examine()),
-    "predict_proba": lambda f, new, _: f.predict_proba(new.X),
-    "predict": lambda f, new, _: f.predict(new.X),
-    "score": lambda f, new, _: f.score(new.X, new.y),
-    "review": lambda f, new, _: (f.review(new.X, budget=0.1), f.review(budget=0.1)),
-    "evaluate": lambda f, new, _: (f.evaluate(new.X, new.y), f.evaluate()),
-    "review_budget": lambda f, new, _: f.review_budget(0.05, X=new.X, y=new.y),
-    "report": lambda f, new, folder: f.report(
-        folder / "one.html", new.X, new.y, contributions=False
+OF_A_FALCON: dict[str, Callable[[FalconDiscover, Rows, Any, dict[str, Any]], Any]] = {
+    "transform": lambda f, new, _, p: f.transform(new.X, **p),
+    "score_samples": lambda f, new, _, p: (f.score_samples(new.X, **p), f.score_samples()),
+    "examine": lambda f, new, _, p: (
+        f.examine(new.X, new.y, **p),
+        f.examine(new.X, **p),
+        f.examine(),
     ),
-    "contributions": lambda f, new, _: f.contributions(),
-    "conflict": lambda f, new, _: (f.conflict(new.X, new.y), f.conflict()),
-    "calibration_weights": lambda f, new, _: f.calibration_weights(new.X, new.y),
-    "calibrated": lambda f, new, _: [
-        f.calibrated(method).predict_proba(new.X) for method in METHODS
+    "predict_proba": lambda f, new, _, p: f.predict_proba(new.X, **p),
+    "predict": lambda f, new, _, p: f.predict(new.X, **p),
+    "score": lambda f, new, _, p: None if p else f.score(new.X, new.y),
+    "review": lambda f, new, _, p: (f.review(new.X, budget=0.1, **p), f.review(budget=0.1)),
+    "evaluate": lambda f, new, _, p: (f.evaluate(new.X, new.y, **p), f.evaluate()),
+    "review_budget": lambda f, new, _, p: f.review_budget(0.05, X=new.X, y=new.y, **p),
+    "report": lambda f, new, folder, p: f.report(
+        folder / "one.html", new.X, new.y, contributions=False, **p
+    ),
+    "contributions": lambda f, new, _, p: f.contributions(),
+    "conflict": lambda f, new, _, p: (f.conflict(new.X, new.y, **p), f.conflict()),
+    "calibration_weights": lambda f, new, _, p: f.calibration_weights(new.X, new.y, **p),
+    "calibrated": lambda f, new, _, p: [
+        f.calibrated(method).predict_proba(new.X, **p) for method in METHODS
     ],
-    "save": lambda f, new, folder: f.save(folder / "again.falcon", reference="none"),
-    "plot": lambda f, new, _: repr(f.plot),
-    "get_feature_names_out": lambda f, new, _: f.get_feature_names_out(),
-    "neighbour_recall_": lambda f, new, _: f.neighbour_recall_,
-    "ranker_": lambda f, new, _: f.ranker_.score(f.examine(new.X).state),
-    "new_rows": lambda f, new, _: f.new_rows(new.X),
+    "save": lambda f, new, folder, p: f.save(folder / "again.falcon", reference="none"),
+    "plot": lambda f, new, _, p: repr(f.plot),
+    "get_feature_names_out": lambda f, new, _, p: f.get_feature_names_out(),
+    "neighbour_recall_": lambda f, new, _, p: f.neighbour_recall_,
+    "ranker_": lambda f, new, _, p: f.ranker_.score(f.examine(new.X, **p).state),
+    "new_rows": lambda f, new, _, p: f.new_rows(new.X),
+    "given_scores": lambda f, new, _, p: f.given_scores(
+        new.X, f.new_rows(new.X), **p or {"proba": None}
+    ),
 }
 
 
 @pytest.mark.filterwarnings("ignore::falcon_discover.DataWarning")
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "predictions"])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("world", WORLDS)
 def test_every_method_of_an_audit(world, kind, folder, tmp_path):
     falcon = audit(world, kind, folder)
     new = rows_of(world, seed=1, n=60)
+    given = scores_of(falcon, new)
     for name, call in OF_A_FALCON.items():
         try:
-            call(falcon, new, tmp_path)
+            call(falcon, new, tmp_path, given)
         except InputError:
-            if kind != "loaded none" and world == "events":
+            may = kind == "loaded none" or (given and name in NEED_A_MODEL)
+            if not may and world == "events":
                 raise AssertionError(f"{name} was refused") from None
-    p = falcon.predict_proba(new.X)
+    p = falcon.predict_proba(new.X, **given)
     np.testing.assert_allclose(p.sum(axis=1), 1)
-    np.testing.assert_array_equal(falcon.predict(new.X), falcon.classes_[p.argmax(axis=1)])
+    np.testing.assert_array_equal(falcon.predict(new.X, **given), falcon.classes_[p.argmax(axis=1)])
 
 
 def public(cls: type) -> set[str]:
@@ -445,7 +480,8 @@ def public(cls: type) -> set[str]:
 
 def test_no_public_method_is_forgotten():
     scikit_learn = public(type("Plain", (ClassifierMixin, TransformerMixin, BaseEstimator), {}))
-    known = {*OF_A_FALCON, "fit", "set_fit_request", "with_audit", "discovery_"}
+    known = {*OF_A_FALCON, "fit", "threshold_", "with_audit", "discovery_"}
+    known |= {name for name in public(FalconDiscover) if name.startswith("set_")}
     assert public(FalconDiscover) - scikit_learn - known == set()
     walked = {name.split()[0] for name in OF_A_FINDING}
     fields = set(Finding.__dataclass_fields__)

@@ -19,8 +19,8 @@ GONE = {
     "Answers", "BareDiscovery", "BareMeasure", "BareReference", "Board", "Evidence", "LoadedAudit",
     "Measure", "NoRegions", "OfScores", "Savable", "Shown", "calibration_plot", "canvas",
     "change_chart", "columns", "conflict_figure", "contribution_plot", "half", "interval_chart",
-    "own_captures", "percent_axis", "pyplot", "region_bar", "region_plot", "save", "shape_at",
-    "signal_frame", "signal_plot", "ticks", "wrapped",
+    "own_captures", "percent_axis", "positive_scores", "pyplot", "region_bar", "region_plot",
+    "save", "shape_at", "signal_frame", "signal_plot", "ticks", "wrapped",
 }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from falcon_discover.calibration.discrepancy import affordable_caution
 from falcon_discover.calibration.weights import calibration_weights, training_weights
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics.odds import clipped_logit
-from falcon_discover.rankers.inputs import Inputs, for_the_positive_class
+from falcon_discover.rankers.inputs import Inputs, for_the_class
 from falcon_discover.signals.state import State
 
 KNOWN = slice(0, 3_000)
@@ -95,7 +95,7 @@ def test_a_higher_score_never_lowers_the_result_for_a_fixed_state(falcon, discre
     """Own log-odds vary over both sides of the threshold; the evidence about the row stays."""
     state = falcon.examine(planted.X[NEW][:40]).state
     calibrator = discrepancy.calibrator_
-    inputs = for_the_positive_class(state)
+    inputs = for_the_class(state)
     grid = np.linspace(-8, 8, 33)
     odds = []
     for value in grid:
@@ -108,7 +108,7 @@ def test_a_higher_score_never_lowers_the_result_for_a_fixed_state(falcon, discre
     assert (np.diff(odds, axis=0).sum(axis=0) > 1).all()
 
 
-def test_evidence_speaks_for_the_positive_class_whatever_is_predicted(falcon, planted):
+def test_evidence_speaks_for_the_class_whatever_is_predicted(falcon, planted):
     state = falcon.examine(planted.X[NEW][:200]).state
     mirrored = State(
         1.0 - state.p,
@@ -116,7 +116,7 @@ def test_evidence_speaks_for_the_positive_class_whatever_is_predicted(falcon, pl
         state.evidence,
         features=state.features,
     )
-    one, other = for_the_positive_class(state), for_the_positive_class(mirrored)
+    one, other = for_the_class(state), for_the_class(mirrored)
     np.testing.assert_allclose(other.signals, -one.signals)
 
 
@@ -188,7 +188,7 @@ def test_what_cannot_be_done_is_said(falcon, planted):
         found.calibrator("platt", weighted=True)
     with pytest.raises(InputError, match="need a model"):
         found.calibration_weights()
-    with pytest.raises(InputError, match="needs labelled rows"):
+    with pytest.raises(InputError, match="this needs labels"):
         falcon.examine(planted.X[NEW][:5]).calibration_weights()
 
 

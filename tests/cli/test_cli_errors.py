@@ -18,6 +18,7 @@ from falcon_discover import cli as command_line
 from falcon_discover.cli import app, request
 from falcon_discover.cli.common import BUG, echo
 from falcon_discover.data.files import write_results
+from falcon_discover.models import score_columns
 from falcon_discover.report import write
 from falcon_discover.runtime import notices, progress
 from falcon_discover.runtime.format import identifier, text
@@ -279,17 +280,18 @@ def test_scores_that_are_no_probabilities_are_named_as_the_file_has_them(
 
 
 def test_scores_written_as_texts_are_read():
-    assert request._scores(pd.Series(["0.25", "1"])).tolist() == [0.25, 1.0]
+    assert score_columns.column_scores(pd.Series(["0.25", "1"])).tolist() == [0.25, 1.0]
 
 
 def test_a_target_that_is_no_class_is_refused_in_a_sentence(table):
     told = refused("audit", table, "--target", "signal_a", "--proba", "score")
-    assert told.startswith("y is not a column of two classes. Unknown label type: continuous")
+    assert told.startswith("y is not a column of classes. Unknown label type: continuous")
 
 
 def test_a_budget_out_of_range_is_refused_before_the_work(table, monkeypatch):
-    monkeypatch.setattr(request, "discover", None)
-    assert "budget is 20.0" in refused("audit", table, *PROBA, "--budget", 20)
+    monkeypatch.setattr(request, "audited", None)
+    assert "budget is 20.5" in refused("audit", table, *PROBA, "--budget", 20.5)
+    assert "budget is 0:" in refused("audit", table, *PROBA, "--budget", 0)
 
 
 @pytest.mark.parametrize(
@@ -443,7 +445,7 @@ def test_numbers_that_no_library_takes_are_refused_as_options(table, words):
 
 def test_labels_that_are_bytes_are_refused_in_a_sentence(tmp_path):
     path = written(tmp_path, outcome=[b"yes", b"no"] * (N // 2))
-    assert "y is not a column of two classes" in refused("audit", path, *PROBA)
+    assert "y is not a column of classes" in refused("audit", path, *PROBA)
 
 
 def test_a_column_of_lists_is_no_identifier():

@@ -166,5 +166,5 @@ def test_the_estimator_says_which_rows_it_rests_on(audit):
 
 def test_a_guarantee_needs_labels(audit):
     falcon, X, _ = audit
-    with pytest.raises(InputError, match="needs labelled rows"):
+    with pytest.raises(InputError, match="this needs labels"):
         falcon.examine(X).review_budget(0.05)

@@ -76,7 +76,7 @@ def test_a_label_that_is_not_there_cannot_be_the_positive_one(rows):
     X, y, proba, _ = rows
     with pytest.raises(InputError, match="positive is 'left', but the labels are"):
         discover(X, y, proba, positive="left")
-    with pytest.raises(InputError, match="proba has two"):
+    with pytest.raises(InputError, match="proba has more"):
         discover(X, y, np.column_stack([1 - proba, proba]), positive="stayed")
 
 

@@ -156,7 +156,7 @@ def test_ece_by_hand():
         (lambda: metrics.false_confidence([0, 1], [0.1, 1.2]), "p holds 1.2 in row 1"),
         (lambda: metrics.false_confidence([0, 1], [0.1, np.nan]), "p holds nan in row 1"),
         (lambda: metrics.capture_at([0, 1], [0.1, 0.2], 0), "budget is 0"),
-        (lambda: metrics.capture_at([0, 1], [0.1, 0.2], 20), "budget is 20"),
+        (lambda: metrics.capture_at([0, 1], [0.1, 0.2], 20.0), "budget is 20"),
         (lambda: metrics.fc_auroc([0, 1], [0.1, np.nan]), "score is NaN in 1 row"),
         (lambda: metrics.fc_auroc([0, 1, 1], [0.1, 0.2]), "3 and 2 rows"),
     ],

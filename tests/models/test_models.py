@@ -19,7 +19,7 @@ from lightgbm import LGBMClassifier
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
@@ -378,29 +378,6 @@ def test_models_that_are_always_fitted_bring_no_such_warning():
     planted = datasets.make_planted(120, random_state=0)
     FalconDiscover(planted.model, **FAST).fit(planted.X, planted.y)
     FalconDiscover(FrozenEstimator(planted.model), **FAST).fit(planted.X, planted.y)
-
-
-@pytest.mark.filterwarnings("ignore:.*confident errors")
-@pytest.mark.parametrize("frozen", [True, False])
-@pytest.mark.parametrize("in_pipeline", [True, False])
-def test_decisions_at_another_threshold_are_counted(rows, frozen, in_pipeline):
-    X, y = rows
-    labels = np.where(y, "yes", "no")
-    threshold = FixedThresholdClassifier(LogisticRegression(), threshold=0.8, pos_label="yes")
-    model = make_pipeline(StandardScaler(), threshold) if in_pipeline else threshold
-    if frozen:
-        model = FrozenEstimator(model.fit(X, labels))
-    falcon = FalconDiscover(model, **FAST)
-    with pytest.warns(DataWarning, match="own predict differs from 'p >= 0.5'") as told:
-        falcon.fit(X, labels)
-    p = falcon.examine().state.p
-    between = int(((p >= 0.5) & (p < 0.8)).sum())
-    assert f"in {between} of 160 rows: the audit speaks of decisions at 0.5" in str(told[0].message)
-    new = X[:40] + 0.05
-    p = falcon.predict_proba(new)[:, 1]
-    between = int(((p >= 0.5) & (p < 0.8)).sum())
-    with pytest.warns(DataWarning, match=f"in {between} of 40 rows"):
-        falcon.review(new)
 
 
 class Half(Curve):

@@ -96,14 +96,14 @@ def test_a_class_that_is_absent_is_infinitely_far():
     rows = np.arange(8, dtype=np.float32)[:, None]
     near = LabelledIndex(rows, np.zeros(8, int)).query(rows[:2], 3, by_class=True)
     assert np.isinf(near.class_distances[:, 1]).all()
-    trust = trust_signals(np.array([True, False]), near.class_distances)
+    trust = trust_signals(np.array([1, 0]), near.class_distances)
     assert trust["log_trust_1"].tolist() == [-4.0, 4.0]
 
 
 def test_log_trust_is_the_logarithm_of_the_trust_score():
     rng = np.random.default_rng(0)
     reference, labels = rng.normal(size=(200, 4)).astype(np.float32), rng.integers(0, 2, 200)
-    rows, decision = rng.normal(size=(50, 4)).astype(np.float32), rng.uniform(size=50) > 0.5
+    rows, decision = rng.normal(size=(50, 4)).astype(np.float32), rng.integers(0, 2, 50)
     trust = TrustScore(reference, labels).score(rows, decision)
     near = LabelledIndex(reference, labels).query(rows, 25, by_class=True)
     ours = trust_signals(decision, near.class_distances)["log_trust_1"]
@@ -112,7 +112,7 @@ def test_log_trust_is_the_logarithm_of_the_trust_score():
 
 def test_opinions_are_about_the_predicted_class():
     said = np.array([[0.9, 0.2], [0.9, 0.2]])
-    signals = opinion_signals(np.array([True, False]), ["forest", "linear"], said)
+    signals = opinion_signals(np.array([1, 0]), ["forest", "linear"], said)
     assert np.allclose(signals["opinion_forest"], [np.log(9), -np.log(9)])
     assert np.allclose(signals["opinion_worst"], [np.log(0.25), -np.log(9)])
     assert np.allclose(signals["opinion_mean"][0], -signals["opinion_mean"][1])

@@ -7,14 +7,12 @@ import pytest
 from scipy.stats import hypergeom
 
 from falcon_discover.metrics import capture_at
+from falcon_discover.regions.chosen import _dealt, beyond_confidence, doubt_strata
 from falcon_discover.regions.conflict import (
     Conflict,
-    _dealt,
     best_slice,
-    beyond_confidence,
     chosen_gain,
     conflict_grid,
-    doubt_strata,
     folds_by_confidence,
     gap_interval,
 )

@@ -8,7 +8,7 @@ import pytest
 from falcon_discover import FalconDiscover, datasets, discover, load
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
-from falcon_discover.models.crossfit import make_folds
+from falcon_discover.models.folds import make_folds
 from falcon_discover.rankers.evidence import Sample, inner_folds
 from falcon_discover.signals.apart import Apart
 from falcon_discover.signals.builder import StateBuilder

@@ -18,7 +18,7 @@ from falcon_discover import FalconDiscover, metrics
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
 from falcon_discover.models.adapter import probe
-from falcon_discover.models.crossfit import make_folds
+from falcon_discover.models.folds import make_folds
 from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.reference import Reference
 
@@ -71,7 +71,7 @@ def cross_fitted(X, y, **leak):
     targets = labels.codes
     everywhere = np.arange(len(y))
     seen = [everywhere if leak.get("own_fold_model") else others for others, _ in folds]
-    probes = [probe(Memory().fit(X[rows], targets[rows]), 1) for rows in seen]
+    probes = [probe(Memory().fit(X[rows], targets[rows]), [0, 1]) for rows in seen]
     p = np.empty(len(y))
     for (_, held_out), model in zip(folds, probes, strict=True):
         p[held_out] = model.score(table.take(held_out))
@@ -109,7 +109,7 @@ def test_neighbours_are_judged_by_models_that_never_saw_the_row(noise):
     assert not knows_labels(falcon.examine().state, y)
     leaky = falcon.examine().state
     folds = make_folds(5, Labels.from_input(y), seed=0)
-    probes = [probe(KNeighborsClassifier(5).fit(X[rows], y[rows]), 1) for rows, _ in folds]
+    probes = [probe(KNeighborsClassifier(5).fit(X[rows], y[rows]), [0, 1]) for rows, _ in folds]
     leaky = StateBuilder().cross_fitted_state(
         Table.from_input(X),
         y.astype(np.int8),

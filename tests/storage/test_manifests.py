@@ -47,8 +47,8 @@ def edited(file: Path, field: str, value) -> Path:
 
 FIELDS = [
     "schema", "parts", "model", "model/backbone", "model/candidates", "model/name", "classes",
-    "tau", "columns", "n_features", "category_values", "ranker", "versions", "reference",
-    "reference/kept", "reference/rows", "reference/validation_rows", "reference/of",
+    "tau", "threshold", "columns", "n_features", "category_values", "ranker", "versions",
+    "reference", "reference/kept", "reference/rows", "reference/validation_rows", "reference/of",
     "reference/encoded", "reference/recall", "measure", "measure/n_neighbors",
     "measure/n_mix_neighbors", "measure/mix", "measure/seed", "parts/objects.skops",
     "parts/objects.skops/bytes", "parts/objects.skops/sha256", "columns/load",
@@ -206,7 +206,7 @@ def test_the_manifest_has_a_checksum_that_other_programs_can_check(file):
     with zipfile.ZipFile(file) as archive:
         text, line = archive.read("manifest.json"), archive.read("manifest.sha256").decode()
     assert line == f"{hashlib.sha256(text).hexdigest()}  manifest.json\n"
-    assert json.loads(text)["schema"] == contents_table.SCHEMA == 2
+    assert json.loads(text)["schema"] == contents_table.SCHEMA == 3
 
 
 def test_a_source_tree_without_package_metadata_knows_its_own_version(monkeypatch, tmp_path):

@@ -75,8 +75,8 @@ def test_schemas_of_other_versions(file, monkeypatch):
     newer = rewritten(file, lambda _, manifest: manifest.update(schema=99))
     with pytest.raises(InputError, match=r"schema 99.*install that version or a newer one"):
         load(newer)
-    monkeypatch.setattr(manifest, "OLDEST", 3)
-    with pytest.raises(InputError, match=r"in schema 2.*Install falcon-discover"):
+    monkeypatch.setattr(manifest, "OLDEST", 4)
+    with pytest.raises(InputError, match=r"in schema 3.*Install falcon-discover"):
         load(file)
 
 

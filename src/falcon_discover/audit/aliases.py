@@ -14,7 +14,9 @@ from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from falcon_discover.audit.checks import check_lengths, check_same_rows
+from falcon_discover.audit.absent import NO_SCORES, OWN_SCORES, PRECOMPUTED, PREDICTIONS
+from falcon_discover.audit.checks import check_lengths, check_same_rows, given_probabilities
+from falcon_discover.audit.drawn import drawing
 from falcon_discover.audit.finding import Finding
 from falcon_discover.audit.fitted import FittedAudit
 from falcon_discover.calibration.discrepancy import Caution
@@ -47,18 +49,37 @@ class Aliases(BaseEstimator):
     classes_: npt.NDArray[Any]
     backbone_: str
 
-    def examine(self, X: Any = None, y: Any = None) -> Finding:
+    def examine(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        proba: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> Finding:
         """Return everything known about new rows at once: signals, suspicion, regions.
 
         Cheaper than calling `transform`, `review` and `evaluate` one after another. Without `X`
         it is the `Finding` of the rows given to `fit`, each judged out-of-fold.
+
+        Parameters
+        ----------
+        X, y : new rows, and their labels where they are known
+        proba : the scores of `X`, for the estimator "precomputed"; as in `fit`
+        sample_weight : how many rows each row stands for
+        groups : which rows belong together; other groups than those given to `fit`
         """
         check_is_fitted(self)
         if X is None:
-            if y is not None:
-                raise InputError("y was given without X: give both, or neither.")
+            given = {"y": y, "proba": proba, "sample_weight": sample_weight, "groups": groups}
+            for name, value in given.items():
+                if value is not None:
+                    raise InputError(f"{name} was given without X: give both, or neither.")
             return self.audit_.examine()
         table = self.new_rows(X)
+        p = self.given_scores(X, table, proba)
+        drawn = drawing(table, groups, sample_weight)
         codes = None
         if y is not None:
             labels = Labels.from_input(y, self.classes_)
@@ -66,11 +87,15 @@ class Aliases(BaseEstimator):
             check_same_rows(X, y)
             codes = labels.codes
         with self._execution_context():
-            return self.audit_.examine(table, codes)
+            return self.audit_.examine(table, codes, p, drawn)
 
     @property
     def _is_library(self) -> bool:
-        return self.estimator is None or isinstance(self.estimator, str)
+        return not self._is_precomputed and isinstance(self.estimator, str | None)
+
+    @property
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.estimator, str) and self.estimator == PRECOMPUTED
 
     @property
     def _is_frozen(self) -> bool:
@@ -120,6 +145,17 @@ class Aliases(BaseEstimator):
             self.audit_.view.warn_unseen(table)
         return table
 
+    def given_scores(self, X: Any, table: Table, proba: Any) -> FloatArray | None:
+        """Return the scores of new rows where there is no model to ask, and None where there is."""
+        if not self._is_precomputed:
+            if proba is not None:
+                raise InputError(OWN_SCORES)
+            return None
+        if proba is None:
+            raise InputError(NO_SCORES)
+        check_same_rows(X, proba, y_name="proba")
+        return given_probabilities(proba, len(table), len(self.classes_), self.audit_.scored)
+
     @contextmanager
     def _execution_context(self) -> Iterator[None]:
         """Keep to the threads that were asked for, and show progress where it was asked for."""
@@ -138,21 +174,29 @@ class Aliases(BaseEstimator):
         """
         return self.examine().plot
 
-    def review(self, X: Any = None, budget: float = PAPER.main_budget) -> pd.DataFrame:
+    def review(
+        self,
+        X: Any = None,
+        budget: float = PAPER.main_budget,
+        *,
+        cost: Any = None,
+        proba: Any = None,
+    ) -> pd.DataFrame:
         """Return the most suspicious rows with a reason for each.
 
         Parameters
         ----------
         X : new rows; without it, the rows given to `fit`, each judged out-of-fold
-        budget : share of the rows to review
+        budget : how much to review: a fraction is a share of the rows, a whole number so many rows
+        cost : what a confident error in each row costs; rows are then ordered by risk times cost,
+            see `Finding.review`
+        proba : the scores of `X`, for the estimator "precomputed"; so in every method here
 
         Returns
         -------
-        frame, most suspicious first: row (position), suspicion, p (the probability of the last of
-        `classes_`), predicted, confidence, region, region_id, reason; its index holds the row
-        labels of `X`
+        frame, as of `Finding.review`; its index holds the row labels of `X`
         """
-        return self.examine(X).review(budget)
+        return self.examine(X, proba=proba).review(budget, cost)
 
     def evaluate(
         self,
@@ -160,12 +204,19 @@ class Aliases(BaseEstimator):
         y: Any = None,
         budgets: Sequence[float] = PAPER.budgets,
         taus: Sequence[float] = PAPER.taus,
+        *,
+        cost: Any = None,
+        proba: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
     ) -> Evaluation:
         """Return how well the ranker and the baselines find the confident errors of labelled rows.
 
         Without `X` and `y` the rows given to `fit` are used, each judged out-of-fold.
+        `sample_weight` and `groups` are those of `X`, as in `examine`.
         """
-        return self.examine(X, y).evaluate(budgets=budgets, taus=taus)
+        found = self.examine(X, y, proba=proba, sample_weight=sample_weight, groups=groups)
+        return found.evaluate(budgets=budgets, taus=taus, cost=cost)
 
     def review_budget(
         self,
@@ -174,6 +225,9 @@ class Aliases(BaseEstimator):
         *,
         X: Any = None,
         y: Any = None,
+        proba: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
         batch: int | None = None,
         confidence: float | None = None,
     ) -> ReviewBudget:
@@ -185,9 +239,11 @@ class Aliases(BaseEstimator):
         ----------
         X, y : labelled rows that were not given to `fit`, for an exact statement; without them
             the rows given to `fit` are used, each judged out-of-fold
+        sample_weight, groups : of `X`, as in `examine`
         max_residual_rate, confidence_level, batch, confidence : as in `Finding.review_budget`
         """
-        return self.examine(X, y).review_budget(
+        found = self.examine(X, y, proba=proba, sample_weight=sample_weight, groups=groups)
+        return found.review_budget(
             max_residual_rate, confidence_level, batch=batch, confidence=confidence
         )
 
@@ -197,11 +253,16 @@ class Aliases(BaseEstimator):
         X: Any = None,
         y: Any = None,
         *,
+        proba: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
         name: str = "rows",
         budget: float = PAPER.main_budget,
         max_residual_rate: float | None = None,
         batch: int | None = None,
         contributions: bool | None = None,
+        cost: Any = None,
+        times: Any = None,
     ) -> Path:
         """Write the audit as an offline HTML page, as Markdown and as JSON.
 
@@ -210,7 +271,8 @@ class Aliases(BaseEstimator):
         path : a folder for all files and the review list, or one file ending in .html, .md, .json
         X, y : labelled rows to report on; without `y` they are ranked, not judged; without both,
             the rows given to `fit`, each judged out-of-fold
-        name, budget, max_residual_rate, batch, contributions : as in `Finding.report`
+        sample_weight, groups : of `X`, as in `examine`
+        name, budget, max_residual_rate, batch, contributions, cost, times : as in `Finding.report`
 
         Returns
         -------
@@ -230,14 +292,17 @@ class Aliases(BaseEstimator):
         'report.html'
         """
         with self._execution_context():
-            return self.examine(X, y).report(
+            found = self.examine(X, y, proba=proba, sample_weight=sample_weight, groups=groups)
+            return found.report(
                 path,
                 name=name,
                 budget=budget,
                 max_residual_rate=max_residual_rate,
                 batch=batch,
                 contributions=contributions,
-                how={"model": self.backbone_},
+                cost=cost,
+                times=times,
+                how=PREDICTIONS if self._is_precomputed else {"model": self.backbone_},
             )
 
     def contributions(self) -> Contributions:
@@ -246,16 +311,25 @@ class Aliases(BaseEstimator):
         with self._execution_context():
             return self.audit_.contributions()
 
-    def conflict(self, X: Any = None, y: Any = None) -> Conflict:
+    def conflict(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        proba: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> Conflict:
         """Return conflict amplification over a grid of thresholds, and the regime of the rows."""
-        return self.examine(X, y).conflict()
+        found = self.examine(X, y, proba=proba, sample_weight=sample_weight, groups=groups)
+        return found.conflict()
 
-    def calibration_weights(self, X: Any = None, y: Any = None) -> FloatArray:
+    def calibration_weights(self, X: Any = None, y: Any = None, *, proba: Any = None) -> FloatArray:
         """Return w_cal (eq:cal_weight) of labelled rows: emphasis on confident errors.
 
         Without `X` and `y`, of the rows given to `fit`, each judged out-of-fold.
         """
-        return self.examine(X, y).calibration_weights()
+        return self.examine(X, y, proba=proba).calibration_weights()
 
     def calibrated(
         self, method: str = "discrepancy", *, weighted: bool = False, caution: Caution = 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,24 +10,77 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.utils import check_random_state, get_tags
 
-from falcon_discover.data.labels import Labels
+from falcon_discover.audit.absent import OWN_SCORES
+from falcon_discover.data.labels import Labels, label_repr
 from falcon_discover.data.table import Table
 from falcon_discover.exceptions import InputError, check_number, check_numbers
-from falcon_discover.models.proba import positive_class
+from falcon_discover.metrics.decisions import Tau
+from falcon_discover.models.proba import class_scores, positive_class
 from falcon_discover.runtime import notices
+from falcon_discover.runtime.records import scalar
 from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.settings import PAPER
 
 
-def positive_scores(proba: npt.ArrayLike, n: int) -> FloatArray:
-    """Return one positive-class score per row, from one column or two."""
+def given_probabilities(
+    proba: npt.ArrayLike, n: int, n_classes: int = 2, scored: int = 1
+) -> FloatArray:
+    """Return one positive-class score per row; of more than two classes, a column for each.
+
+    Parameters
+    ----------
+    scored : which of two classes one column of scores is the probability of
+    """
+    if n_classes > 2:
+        return class_scores(proba, n, range(n_classes), n_classes)
     p = positive_class(proba, n)
+    return 1.0 - p if scored == 0 and np.ndim(proba) == 1 else p
+
+
+def check_given(precomputed: bool, proba: Any, positive: Any, X_cal: Any) -> None:
+    """Raise if the scores of a fit are missing, or were given and are not wanted."""
+    if not precomputed:
+        if proba is not None:
+            raise InputError(OWN_SCORES)
+        if positive is not None:
+            raise InputError("positive belongs to proba: leave it out.")
+        return
+    if proba is None:
+        raise InputError("estimator is 'precomputed': give the scores of the rows as proba.")
+    if X_cal is not None:
+        raise InputError(
+            "X_cal was given, and the estimator is 'precomputed': there is no model to score "
+            "these rows with. Give all labelled rows to fit."
+        )
+
+
+def scored_class(positive: Any, labels: Labels, dimensions: int) -> int:
+    """Return which class a column of scores is the probability of; the last, if nothing is said.
+
+    Parameters
+    ----------
+    positive : the label that was named, or None
+    dimensions : of the scores
+    """
+    if positive is None:
+        return 1
+    if dimensions == 2:
+        raise InputError("positive belongs to one column of scores: proba has more, leave it out.")
+    names = [str(label) for label in labels.classes]
+    if str(positive) not in names:
+        raise InputError(
+            f"positive is {str(positive)!r}, but the labels are {names[0]!r} and {names[1]!r}."
+        )
+    return names.index(str(positive))
+
+
+def warn_decisions(p: FloatArray) -> None:
+    """Warn where given scores are no probabilities, but decisions."""
     if np.isin(p, (0.0, 1.0)).all():
         notices.warn(
             "proba holds only 0 and 1: these look like decisions, not probabilities, and every "
             "row counts as fully confident."
         )
-    return p
 
 
 def warn_few_rows(folds: list[tuple[IntArray, IntArray]], n_neighbors: int) -> None:
@@ -40,14 +93,40 @@ def warn_few_rows(folds: list[tuple[IntArray, IntArray]], n_neighbors: int) -> N
         )
 
 
-def warn_own_decisions(differing: int, n_rows: int) -> None:
-    """Warn where a model decides otherwise than by a score of one half."""
-    if differing:
-        level = f"{PAPER.decision_threshold:g}"
+def warn_own_decisions(differing: int, n_rows: int, threshold: float, n_classes: int) -> None:
+    """Warn where a model decides otherwise than by its scores."""
+    if differing and n_classes > 2:
+        notices.warn(
+            f"the model's own predict differs from its likeliest class in {differing:,} of "
+            f"{n_rows:,} rows: the audit speaks of the likeliest class."
+        )
+    elif differing:
+        level = f"{threshold:g}"
         notices.warn(
             f"the model's own predict differs from 'p >= {level}' in {differing:,} of {n_rows:,} "
             f"rows: the audit speaks of decisions at {level}, not of the model's own."
         )
+
+
+def resolved_tau(tau: Any, labels: Labels) -> Tau:
+    """Return one confidence for all classes, or one for each in their order.
+
+    Examples
+    --------
+    >>> resolved_tau({"yes": 0.8, "no": 0.95}, Labels.from_input(["no", "yes"]))
+    (0.95, 0.8)
+    """
+    if not isinstance(tau, Mapping):
+        return float(tau)
+    given = {str(scalar(label)): float(level) for label, level in tau.items()}
+    names = [str(scalar(label)) for label in labels.classes]
+    strange = [name for name in given if name not in names]
+    missing = [name for name in names if name not in given]
+    if strange or missing:
+        fault = f"names {strange[0]!r}" if strange else f"does not name {missing[0]!r}"
+        raise InputError(f"tau {fault}: give one number for each of {', '.join(names)}.")
+    levels = tuple(given[name] for name in names)
+    return levels[0] if len(set(levels)) == 1 else levels
 
 
 def check_lengths(table: Table, labels: Labels, x_name: str, y_name: str) -> None:
@@ -67,16 +146,20 @@ def check_parameters(
     n_jobs: Any,
     verbose: Any = 0,
     mix: Any = PAPER.mix,
+    threshold: Any = PAPER.decision_threshold,
     **counts: Any,
 ) -> None:
     """Raise if a parameter is of the wrong type or out of its range, before work starts.
 
     `counts` must be whole numbers of at least 1.
     """
-    percent = isinstance(tau, int | float) and 50 <= tau <= 100
-    meant = f" (did you mean {tau / 100:g}?)" if percent else ""
-    must = f"a confidence lies between 0.5 and 1{meant}"
-    check_number("tau", tau, lambda level: 0.5 <= level <= 1, must)
+    for name, level in _levels(tau).items():
+        percent = isinstance(level, int | float) and 50 <= level <= 100
+        meant = f" (did you mean {level / 100:g}?)" if percent else ""
+        must = f"a confidence lies between 0.5 and 1{meant}"
+        check_number(name, level, lambda value: 0.5 <= value <= 1, must)
+    must = "a probability lies between 0 and 1"
+    check_number("threshold", threshold, lambda value: 0 < value < 1, must)
     for name, value in counts.items():
         if not _is_whole(value) or value < 1:
             raise InputError(f"{name} is {value!r}: it must be a whole number of at least 1.")
@@ -100,6 +183,23 @@ def check_parameters(
         )
     if not isinstance(verbose, bool) and not _is_whole(verbose):
         raise InputError(f"verbose is {verbose!r}: give 0, or 1 to show progress.")
+
+
+def _levels(tau: Any) -> dict[str, Any]:
+    if not isinstance(tau, Mapping):
+        return {"tau": tau}
+    if not tau:
+        raise InputError("tau is empty: give one number, or one for each class.")
+    return {f"tau[{label_repr(label)}]": level for label, level in tau.items()}
+
+
+def check_threshold(threshold: float, labels: Labels) -> None:
+    """Raise if a threshold is asked for and there are more than two classes."""
+    if threshold != PAPER.decision_threshold and labels.n_classes != 2:
+        raise InputError(
+            f"threshold is {threshold:g}, and there are {labels.n_classes} classes: it is of the "
+            "positive one of two. Of more, the likeliest class is decided; leave it out."
+        )
 
 
 def _is_whole(value: Any) -> bool:
@@ -156,9 +256,10 @@ def warn_target_among_columns(table: Table, labels: Labels) -> None:
 
 def _one_to_one(column: pd.Series, codes: npt.NDArray[np.int8]) -> bool:
     places, values = pd.factorize(column)
-    if len(values) > 2 or (places < 0).any():
+    found, classes = pd.factorize(codes)
+    if len(values) != len(classes) or (places < 0).any():
         return False
-    return bool((places == codes).all() or (places == 1 - codes).all())
+    return bool((places == found).all())
 
 
 def accepts_missing(model: Any) -> bool:

@@ -15,6 +15,7 @@ from falcon_discover.evaluation.curves import (
     random_band,
     reliability,
     signal_strength,
+    weighted_band,
 )
 from falcon_discover.evaluation.recalibration import (
     Recalibration,
@@ -23,7 +24,7 @@ from falcon_discover.evaluation.recalibration import (
     recalibrated,
 )
 from falcon_discover.exceptions import InputError
-from falcon_discover.metrics.intervals import share_interval
+from falcon_discover.metrics.design import counted, rate_interval
 from falcon_discover.rankers.training import LabelledState
 
 FIGURES = ("rows", "eligible", "events", "rate", "low", "high", "lift", "expected")
@@ -42,26 +43,37 @@ class Curves:
             for name, ranker in self.found.compared().items()
             if name != "random"
         }
-        return capture_curve(self.found.events, scores)
+        return capture_curve(self.found.events, scores, design=self.found.state.design)
 
     def random_band(self) -> pd.DataFrame:
         """Return what a random review finds."""
-        events = self.found.events
+        events, weight = self.found.events, self.found.state.weight
+        if weight is not None:
+            return weighted_band(events, weight)
         return random_band(len(events), int(events.sum()))
 
     def missed(self) -> pd.DataFrame:
         """Return the rate of confident errors left unread by budget, with a band for all."""
         return missed_curve(
-            self.found.events, self.found.suspicion(), simultaneous=True, content=self.found.content
+            self.found.events,
+            self.found.priority(),
+            simultaneous=True,
+            content=self.found.content,
+            design=self.found.state.design,
+            eligible=self.found.state.eligible(self.found.tau),
         )
 
     def reliability(self) -> pd.DataFrame:
         """Return the share of right predictions by confidence."""
-        return reliability(self.found.labels, self.found.state.p)
+        state = self.found.state
+        return reliability(self.found.labels, state.p, state.threshold, design=state.design)
 
     def confidence(self) -> pd.DataFrame:
         """Return the rows by confidence."""
-        return confidence_histogram(self.found.state.p, self.found.tau, self.found.codes)
+        state = self.found.state
+        return confidence_histogram(
+            state.p, self.found.tau, self.found.codes, state.threshold, design=state.design
+        )
 
     def signals(self) -> pd.DataFrame:
         """Return how well each signal alone tells confident errors apart."""
@@ -89,9 +101,10 @@ class Curves:
         return pd.DataFrame(lines, columns=[*about, *FIGURES])
 
     def _everywhere(self) -> dict[str, Any]:
-        events, eligible = self.found.events, int(self.found.state.eligible(self.found.tau).sum())
-        count = int(events.sum())
-        low, high = share_interval(count, eligible)
+        events, state = self.found.events, self.found.state
+        sure = state.eligible(self.found.tau)
+        rows, eligible, count = counted(state.design, np.ones(len(sure), bool), sure, events)
+        low, high = rate_interval(state.design, events, sure)
         return {
             "region_id": 0,
             "rule": "all confident predictions",
@@ -100,7 +113,7 @@ class Curves:
             "claim": "",
             "confirmed": False,
             "outcome": None,
-            "rows": len(events),
+            "rows": rows,
             "eligible": eligible,
             "events": count,
             "rate": count / eligible if eligible else np.nan,

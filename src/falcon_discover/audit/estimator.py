@@ -15,27 +15,35 @@ from falcon_discover import rankers
 from falcon_discover.audit.aliases import Aliases
 from falcon_discover.audit.checks import (
     accepts_missing,
+    check_given,
     check_lengths,
     check_parameters,
     check_same_rows,
+    check_threshold,
+    given_probabilities,
     resolved_seed,
+    resolved_tau,
+    scored_class,
+    warn_decisions,
     warn_few_rows,
 )
+from falcon_discover.audit.drawn import fit_drawing
 from falcon_discover.audit.finding import Finding
 from falcon_discover.audit.fitted import FittedAudit
 from falcon_discover.audit.fitting import Recipe, check_ranker, fit_audit
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
 from falcon_discover.evaluation.budget import CROSS_FITTED, GIVEN_SCORES
+from falcon_discover.metrics import decided
 from falcon_discover.models import library
 from falcon_discover.models.crossfit import (
     CrossFit,
-    Folds,
     cross_fit,
     frozen_fit,
-    make_folds,
+    given_scores,
     select_backbone,
 )
+from falcon_discover.models.folds import Folds, make_folds
 from falcon_discover.models.proba import check_fittable
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import FloatArray
@@ -44,7 +52,7 @@ from falcon_discover.signals.catalogue import SIGNALS
 
 
 class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
-    """Find the confident predictions of a binary classifier that should not be trusted.
+    """Find the confident predictions of a classifier that should not be trusted.
 
     Parameters
     ----------
@@ -53,9 +61,15 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         refitted; so is a fitted one, with a warning. `FrozenEstimator(model)` is taken as it
         is; the rows given to `fit` must then be rows the model was not trained on. A name is a
         backbone of the library. None tries the whole library and keeps the best by
-        out-of-fold AUROC.
-    tau : float, default 0.90
-        Confidence from which a wrong prediction counts as a confident error.
+        out-of-fold AUROC. "precomputed" is no model at all: every call that takes rows also takes
+        their scores as `proba`.
+    tau : float or {class: float}, default 0.90
+        Confidence from which a wrong prediction counts as a confident error; one number, or one
+        for each class that may be predicted.
+    threshold : float, default 0.5
+        Probability of the positive one of two classes from which it is decided. A model that has a
+        threshold of its own (`FixedThresholdClassifier`, `TunedThresholdClassifierCV`) is audited
+        at that one. Of more than two classes the likeliest is decided.
     ranker : str or ranker, default "auto"
         How rows are ranked for review; see `falcon_discover.rankers.RANKERS`. "auto" learns the
         probability that a row is a confident error.
@@ -68,9 +82,15 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
     mix : tuple of float, default (0.10, 0.20, 0.30)
         Weights of the neighbour in a mix.
     cv : int or splitter, default 5
-        Folds of cross-fitting.
+        Folds of cross-fitting. A splitter holds out each row at most once. Rows that it never
+        holds out, such as the first ones of a `TimeSeriesSplit`, are compared with and learned
+        from, and not judged. With groups, a number of folds never splits one, and neither may a
+        splitter.
     n_regions : int, default 6
         Regions to look for.
+    weigh_model : bool, default True
+        Whether the base model is fitted with the weights given to `fit`. A model that takes none is
+        refused, unless this is False: then only the audit counts rows by weight.
     random_state : int, RandomState or None
         Seed of folds, library models, regions and switched categories.
     n_jobs : int or None
@@ -103,7 +123,8 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         self,
         estimator: Any = None,
         *,
-        tau: float = PAPER.tau,
+        tau: Any = PAPER.tau,
+        threshold: float = PAPER.decision_threshold,
         ranker: Any = "auto",
         severity: str = "count",
         n_neighbors: int = PAPER.n_neighbors,
@@ -111,12 +132,14 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         mix: tuple[float, ...] = PAPER.mix,
         cv: Any = PAPER.n_folds,
         n_regions: int = PAPER.n_regions,
+        weigh_model: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.tau = tau
+        self.threshold = threshold
         self.ranker = ranker
         self.severity = severity
         self.n_neighbors = n_neighbors
@@ -124,21 +147,45 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         self.mix = mix
         self.cv = cv
         self.n_regions = n_regions
+        self.weigh_model = weigh_model
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, *, X_cal: Any = None, y_cal: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        proba: Any = None,
+        positive: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+        X_cal: Any = None,
+        y_cal: Any = None,
+        groups_cal: Any = None,
+        sample_weight_cal: Any = None,
+    ) -> Self:
         """Fit the base model, measure the rows' states and fit the ranker.
 
         Parameters
         ----------
-        X, y : table and two-class labels, matched by position; held-out rows when the estimator is
+        X, y : table and class labels, matched by position; held-out rows when the estimator is
             frozen. Pandas objects with the same row labels in another order are refused
+        proba : for the estimator "precomputed": the probability of the label that sorts last
+            (`yes` of no/yes, 1 of 0/1), or one column for each class in sorted order, by a model
+            that was not trained on these rows
+        positive : the label that `proba` is the probability of, where it is not the one that
+            sorts last
+        groups : which rows belong together (a customer, a patient, a device): no row is judged by
+            anything that saw its group, and intervals and bounds take groups as independent
+        sample_weight : how many rows each row stands for
         X_cal, y_cal : further labelled rows, for rankers that learn from validation rows
+        groups_cal, sample_weight_cal : the same of these rows; their groups are other ones
         """
         check_parameters(
             tau=self.tau,
+            threshold=self.threshold,
             mix=self.mix,
             cv=self.cv,
             random_state=self.random_state,
@@ -148,32 +195,53 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
             n_mix_neighbors=self.n_mix_neighbors,
             n_regions=self.n_regions,
         )
-        if not self._is_library and not self._is_frozen:
+        if not (self._is_library or self._is_frozen or self._is_precomputed):
             check_fittable(self.estimator)
+        check_given(self._is_precomputed, proba, positive, X_cal)
         # Fitting may take minutes: what can be wrong with the ranker is said before.
         spec = rankers.specified(self.ranker, self.severity)
         check_ranker(spec, has_validation=X_cal is not None)
         table = self._table(X, reset=True)
-        labels = Labels.from_input(y)
+        labels = Labels.from_input(y, self._classes_of_model())
+        check_threshold(self.threshold, labels)
         check_lengths(table, labels, "X", "y")
         check_same_rows(X, y)
         validation = self._calibration_input(X_cal, y_cal, table, labels)
+        scored = scored_class(positive, labels, np.ndim(proba))
+        drawn = fit_drawing(
+            table,
+            groups,
+            sample_weight,
+            None if validation is None else validation[0],
+            groups_cal,
+            sample_weight_cal,
+        )
         recipe = Recipe(
-            tau=self.tau,
+            tau=resolved_tau(self.tau, labels),
             spec=spec,
             seed=resolved_seed(self.random_state),
-            source=GIVEN_SCORES if self._is_frozen else CROSS_FITTED,
+            source=GIVEN_SCORES if self._is_frozen or self._is_precomputed else CROSS_FITTED,
             n_neighbors=self.n_neighbors,
             n_mix_neighbors=self.n_mix_neighbors,
             mix=self.mix,
             n_regions=self.n_regions,
             n_jobs=self.n_jobs,
+            scored=scored,
         )
+        p = None
+        if proba is not None:
+            check_same_rows(X, proba, y_name="proba")
+            p = given_probabilities(proba, len(table), labels.n_classes, scored)
+            warn_decisions(p)
         with self._execution_context():
-            folds = make_folds(self.cv, labels, recipe.seed)
+            folds = make_folds(self.cv, labels, recipe.seed, drawn.group)
             warn_few_rows(folds, self.n_neighbors)
-            base = self._base_model(table, labels, folds, recipe.seed)
-            audit = fit_audit(table, labels, folds, base, recipe, validation)
+            if p is None:
+                weight = drawn.weight if self.weigh_model else None
+                base = self._base_model(table, labels, folds, recipe.seed, weight)
+            else:
+                base = given_scores(p, folds, self.threshold)
+            audit = fit_audit(table, labels, folds, base, recipe, validation, drawn=drawn)
             # Learned now rather than when first asked for.
             _ = audit.ranker
         return self.with_audit(audit, base.model, base.name, base.auroc)
@@ -195,19 +263,26 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
 
         As with scikit-learn's `TargetEncoder`, this is not `fit(X, y).transform(X)`: there each
         row would find itself among the rows it is compared with, and the next step of a Pipeline
-        would learn to trust such signals too much.
+        would learn to trust such signals too much. Rows that `cv` never holds out have none.
         """
-        return self.fit(X, y, **fit_params).examine().frame()
+        signals = self.fit(X, y, **fit_params).examine().frame()
+        held_out = self.audit_.held_out
+        if held_out is None:
+            return signals
+        rows = np.full((len(held_out), signals.shape[1]), np.nan)
+        rows[held_out] = signals
+        return pd.DataFrame(rows, self._table(X, reset=False).index, signals.columns)
 
-    def transform(self, X: Any) -> pd.DataFrame:
+    def transform(self, X: Any, *, proba: Any = None) -> pd.DataFrame:
         """Return the ten signals of new rows.
 
         For the rows given to `fit`, whose signals must be cross-fitted, see `fit_transform` and
         `examine().frame()`.
         """
         table = self.new_rows(X)
+        p = self.given_scores(X, table, proba)
         with self._execution_context():
-            return self.audit_.state(table, extended=False).frame(table.index)
+            return self.audit_.state(table, p, extended=False).frame(table.index)
 
     @property
     def neighbour_recall_(self) -> float:
@@ -233,49 +308,79 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
         check_is_fitted(self)
         return np.array(SIGNALS, dtype=object)
 
-    def score_samples(self, X: Any = None) -> FloatArray:
+    def score_samples(self, X: Any = None, *, proba: Any = None) -> FloatArray:
         """Return the suspicion of each row, higher = review first; by default of the fit rows."""
         check_is_fitted(self)
         if X is None:
-            return self.examine().suspicion()
+            return self.examine(proba=proba).suspicion()
         table = self.new_rows(X)
+        p = self.given_scores(X, table, proba)
         with self._execution_context():
-            return self.audit_.score(self.audit_.state(table))
+            return self.audit_.score(self.audit_.state(table, p))
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the base model's probabilities, unchanged, in the order of `classes_`."""
-        p = self._score(self.new_rows(X, warn=False))
-        return np.column_stack([1.0 - p, p])
+    def predict_proba(self, X: Any, *, proba: Any = None) -> FloatArray:
+        """Return the base model's probabilities, unchanged, in the order of `classes_`.
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+        Where the estimator is "precomputed" these are the given ones.
+        """
+        table = self.new_rows(X, warn=False)
+        p = self.audit_.scores(table, self.given_scores(X, table, proba))
+        return p if p.ndim == 2 else np.column_stack([1.0 - p, p])
+
+    def predict(self, X: Any, *, proba: Any = None) -> npt.NDArray[Any]:
         """Return the base model's own predictions."""
         table = self.new_rows(X, warn=False)
-        if self._is_library:
-            decision = self._score(table) >= PAPER.decision_threshold
-            return self.classes_[decision.astype(int)]
+        p = self.given_scores(X, table, proba)
+        if self._is_library or p is not None:
+            return self.classes_[decided(self.audit_.scores(table, p), self.audit_.threshold)]
         return np.asarray(self.model_.predict(table.native))
 
-    def _score(self, table: Table) -> FloatArray:
-        assert self.audit_.model is not None
-        return self.audit_.model.score(table)
-
-    def _base_model(self, table: Table, labels: Labels, folds: Folds, seed: int) -> CrossFit:
+    def _base_model(
+        self,
+        table: Table,
+        labels: Labels,
+        folds: Folds,
+        seed: int,
+        weight: FloatArray | None,
+    ) -> CrossFit:
         if self._is_library:
             names = [self.estimator] if self.estimator else library.names()
             n_jobs = effective_n_jobs(self.n_jobs)
             if self.estimator in library.DEEP:
                 model = library.known(self.estimator).make(seed, n_jobs)
-                return cross_fit(model, table, labels, folds, name=self.estimator)
-            return select_backbone(names, table, labels, folds, seed=seed, n_jobs=n_jobs)
+                return cross_fit(
+                    model, table, labels, folds, self.threshold, name=self.estimator, weight=weight
+                )
+            return select_backbone(
+                names,
+                table,
+                labels,
+                folds,
+                seed=seed,
+                n_jobs=n_jobs,
+                threshold=self.threshold,
+                weight=weight,
+            )
         if self._is_frozen:
-            return frozen_fit(self.estimator, table, labels, folds)
-        return cross_fit(self.estimator, table, labels, folds)
+            return frozen_fit(self.estimator, table, labels, folds, self.threshold)
+        return cross_fit(self.estimator, table, labels, folds, self.threshold, weight=weight)
+
+    def _classes_of_model(self) -> npt.NDArray[Any] | None:
+        """Return the classes of a frozen model that has more than two; rows may lack some."""
+        classes = getattr(self.estimator, "classes_", None) if self._is_frozen else None
+        return classes if classes is not None and len(classes) > 2 else None
+
+    @property
+    def threshold_(self) -> float:
+        """Probability of the positive one of two classes from which the audit decides for it."""
+        check_is_fitted(self)
+        return self.audit_.threshold
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         # Our own part works with gaps; whether the whole does depends on the base model.
-        tags.input_tags.allow_nan = self._is_library or accepts_missing(self.estimator)
+        own = self._is_library or self._is_precomputed
+        tags.input_tags.allow_nan = own or accepts_missing(self.estimator)
         tags.transformer_tags.preserves_dtype = []
         tags.input_tags.categorical = True
         tags.input_tags.string = True

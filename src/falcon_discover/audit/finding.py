@@ -3,145 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover import rankers
 from falcon_discover.audit.absent import LEFT_OUT, NO_MODEL
+from falcon_discover.audit.costs import BY_COST, checked_cost, expected_cost
+from falcon_discover.audit.examined import Examined
 from falcon_discover.audit.regime import judged_conflict
 from falcon_discover.audit.review import review_list
+from falcon_discover.audit.told import told
 from falcon_discover.calibration import calibration_weights
 from falcon_discover.calibration.discrepancy import Caution
 from falcon_discover.calibration.model import StateCalibrator
-from falcon_discover.data.labels import label_repr
-from falcon_discover.data.table import Table
-from falcon_discover.data.twins import Content, warn_twins
+from falcon_discover.data.times import times_of
 from falcon_discover.evaluation import budget as guarantee
-from falcon_discover.evaluation.budget import KNOWN_UNSEEN, NEW_ROWS, MissedBound, ReviewBudget
+from falcon_discover.evaluation.budget import KNOWN_UNSEEN, MissedBound, ReviewBudget
 from falcon_discover.evaluation.contributions import Contributions
-from falcon_discover.evaluation.plausibility import alerts
+from falcon_discover.evaluation.periods import Periods
 from falcon_discover.evaluation.results import Evaluation, evaluate
-from falcon_discover.evaluation.sides import by_predicted_class, notice
 from falcon_discover.exceptions import InputError
-from falcon_discover.metrics import false_confidence
-from falcon_discover.metrics.ordering import tie_keys
-from falcon_discover.regions.conflict import (
-    Conflict,
-)
-from falcon_discover.regions.region_set import RegionSet
+from falcon_discover.metrics.decisions import Tau
+from falcon_discover.regions.conflict import Conflict
 from falcon_discover.runtime import notices
-from falcon_discover.runtime.types import BoolArray, FloatArray, UInt64Array
+from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
-from falcon_discover.signals.state import State
 
 if TYPE_CHECKING:
-    from falcon_discover.audit.fitted import FittedAudit
     from falcon_discover.plots.accessor import Plots
 
 ASSUMED_UNSEEN = "provided that the model has not seen these rows"
+# What does not depend on costs.
+KEPT = ("_scores", "_judged", "regions", "alerts", "one_sided", "ties", "content", "events")
 
 
-@dataclass(frozen=True, eq=False)
-class Finding:
+class Finding(Examined):
     """What is known about a set of rows; `falcon.examine(X, y)` and `discover()` return one.
 
     Suspicion, risk and what follows from them are computed when first asked for, and kept.
-
-    Attributes
-    ----------
-    audit : the fitted audit that the rows were judged by
-    table : the rows
-    state : their signals
-    codes : their labels as 0/1, or None if they are not known
-    is_fit_rows : whether these are the rows of the fit themselves, each judged out-of-fold
-    source : what is known about these rows, in words; see `falcon_discover.evaluation.budget`
     """
 
-    audit: FittedAudit
-    table: Table
-    state: State
-    codes: npt.NDArray[np.int8] | None = None
-    is_fit_rows: bool = False
-    source: str = NEW_ROWS
-
-    def warned(self) -> Self:
-        """Say what a user must know about these rows, and return the finding."""
-        for alert in self.alerts:
-            notices.warn(alert)
-        if self.one_sided:
-            notices.warn(self.one_sided)
-        if self.codes is not None:
-            warn_twins(self.content.twins, len(self.codes))
-        return self
-
-    @property
-    def index(self) -> pd.Index:
-        """The rows' own labels."""
-        return self.table.index
-
-    @property
-    def classes(self) -> npt.NDArray[Any]:
-        """The two labels, the positive one last."""
-        return self.audit.classes
-
-    @property
-    def tau(self) -> float:
-        """Confidence from which a wrong prediction counts."""
-        return self.audit.tau
-
     @cached_property
-    def regions(self) -> RegionSet:
-        """The regions, described on these rows where they are new and their labels known."""
-        if self.is_fit_rows or self.codes is None:
-            return self.audit.regions
-        return self.audit.regions_on(self.table.frame, self.state, self.codes)
-
-    @cached_property
-    def alerts(self) -> tuple[str, ...]:
-        """Why the scores cannot be what they are said to be, in sentences; mostly none."""
-        # Nothing is asked where the model is known not to have seen these rows.
-        if self.codes is None or self.source in KNOWN_UNSEEN:
-            return ()
-        return alerts(self.state, self.codes, self.classes, self.audit.scored)
-
-    @cached_property
-    def one_sided(self) -> str:
-        """What to know where all confident errors are rows of one class, in words; mostly empty."""
-        # Where an alert doubts the scores themselves, nothing is said about their errors.
-        if self.codes is None or self.alerts:
-            return ""
-        return notice(by_predicted_class(self.state, self.codes, self.classes, self.tau))
-
-    @cached_property
-    def ties(self) -> UInt64Array:
-        """What orders rows of equal suspicion: a hash of their content, mixed with the seed."""
-        return tie_keys(self.table.row_hashes(), self.audit.seed)
-
-    @cached_property
-    def content(self) -> Content:
-        """What the labelled rows hold, as far as budgets and bounds depend on it."""
-        return Content.of(self.table.row_hashes(), self.audit.seed, self.labels, self.state.p)
-
-    @property
-    def labels(self) -> npt.NDArray[np.int8]:
-        """The labels as 0/1, or an error that asks for them."""
-        if self.codes is None:
-            raise InputError("this needs labelled rows: give y with X.")
-        return self.codes
-
-    @cached_property
-    def events(self) -> BoolArray:
-        """Which rows are confident errors; their labels must be known."""
-        return false_confidence(self.labels, self.state.p, self.tau)
-
-    @cached_property
-    def _scores(self) -> dict[tuple[int | str, float], tuple[Any, FloatArray]]:
+    def _scores(self) -> dict[tuple[int | str, Tau], tuple[Any, FloatArray]]:
         """Suspicion by ranker and threshold, each with the ranker that an id stands for."""
         return {}
 
@@ -153,7 +60,31 @@ class Finding:
         """Return the suspicion of each row, higher = review first."""
         return self.score(self.audit.spec, self.tau)
 
-    def score(self, ranker: Any, tau: float) -> FloatArray:
+    def costing(self, cost: Any) -> Finding:
+        """Return the same finding with what a confident error in each row costs.
+
+        Its review list, bounds and report order rows by what an error is expected to cost.
+
+        Parameters
+        ----------
+        cost : one number for each row, 0 or more; None changes nothing
+        """
+        if cost is None:
+            return self
+        other = replace(self, cost=checked_cost(cost, len(self.state)))
+        # What was computed without costs holds with them.
+        vars(other).update({name: vars(self)[name] for name in KEPT if name in vars(self)})
+        return other
+
+    def priority(self, tau: Tau | None = None) -> FloatArray:
+        """Return what rows are reviewed by: their suspicion, or with costs the expected cost."""
+        tau = self.tau if tau is None else tau
+        suspicion = self.score(self.audit.spec, tau)
+        if self.cost is None:
+            return suspicion
+        return expected_cost(self.cost, self.risk(tau), suspicion, self.state.eligible(tau))
+
+    def score(self, ranker: Any, tau: Tau) -> FloatArray:
         """Return the suspicion of each row by any ranker; none scores a row it learned from."""
         key = (ranker if isinstance(ranker, str) else id(ranker), tau)
         if key not in self._scores:
@@ -170,13 +101,22 @@ class Finding:
     def _judged(self) -> tuple[FloatArray, FloatArray | None]:
         return self.audit.judge(self.state)
 
-    def risk(self) -> FloatArray | None:
-        """Return the probability of a confident error, where the ranker estimates it."""
-        if not self.is_fit_rows:
+    def risk(self, tau: Tau | None = None) -> FloatArray | None:
+        """Return the probability of a confident error, where the ranker estimates it.
+
+        Parameters
+        ----------
+        tau : confidence from which an error counts; without it, that of the audit
+        """
+        other = tau is not None and tau != self.tau
+        if not self.is_fit_rows and not other:
             return self._judged[1]
-        ranker = self.audit.ranker
-        known = isinstance(ranker, rankers.GatedRisk)
-        return ranker.held_out_risk_[: len(self.state)] if known else None
+        ranker = self.audit.ranker_of(self.audit.spec, self.tau if tau is None else tau)
+        if not isinstance(ranker, rankers.GatedRisk):
+            return None
+        if not self.is_fit_rows:
+            return ranker.risk(self.state)
+        return ranker.held_out_risk_[: len(self.state)]
 
     def risk_interval(self) -> tuple[FloatArray, FloatArray] | None:
         """Return between which rates rows like each are confident errors, where that is known."""
@@ -188,15 +128,25 @@ class Finding:
         n = len(self.state)
         return ranker.held_out_low_[:n], ranker.held_out_high_[:n]
 
-    def review(self, budget: float = PAPER.main_budget) -> pd.DataFrame:
-        """Return the most suspicious share of the rows with a reason for each.
+    def review(self, budget: float = PAPER.main_budget, cost: Any = None) -> pd.DataFrame:
+        """Return the most suspicious of the rows with a reason for each.
+
+        Parameters
+        ----------
+        budget : how much to review: a fraction is a share of the rows, a whole number so many rows
+        cost : what a confident error in each row costs, one number of 0 or more for each; rows
+            are then ordered by risk times cost. Where the ranker estimates no risk, the share of
+            rows that are no more suspicious takes its place; rows below `tau` cost nothing
 
         Returns
         -------
         frame, most suspicious first: row (position), suspicion, p (the probability of the last of
-        `classes`), predicted, confidence, region, region_id, reason; its index holds the row
-        labels
+        two `classes`; of more, that of the predicted one), predicted, confidence, region,
+        region_id, reason; with costs also cost and, where risks are known, expected_cost; its
+        index holds the row labels
         """
+        if cost is not None:
+            return self.costing(cost).review(budget)
         numbers = self.regions.numbers(self.table.frame)
         return review_list(
             self.state,
@@ -210,6 +160,9 @@ class Finding:
             risk=self.risk(),
             interval=self.risk_interval(),
             ties=self.ties,
+            cost=self.cost,
+            priority=self.priority(),
+            places=self.places,
         )
 
     def compared(self) -> dict[str, Any]:
@@ -217,17 +170,34 @@ class Finding:
         return rankers.compared(self.audit.spec, set(self.state.signals.columns))
 
     def evaluate(
-        self, *, budgets: Sequence[float] = PAPER.budgets, taus: Sequence[float] = PAPER.taus
+        self,
+        *,
+        budgets: Sequence[float] = PAPER.budgets,
+        taus: Sequence[float] = PAPER.taus,
+        cost: Any = None,
     ) -> Evaluation:
-        """Return how well the ranker and the baselines find the rows' confident errors."""
-        if self.codes is None:
-            raise InputError("evaluate needs labels: give y with X.")
-        compared = self.compared()
+        """Return how well the ranker and the baselines find the rows' confident errors.
+
+        Parameters
+        ----------
+        budgets : how much to review: fractions are shares of the rows, whole numbers so many rows
+        taus : further thresholds of confidence
+        cost : as in `review`; adds the share of the errors' cost that is found, and the ranking
+            by expected cost
+        """
+        if cost is not None:
+            return self.costing(cost).evaluate(budgets=budgets, taus=taus)
+        codes, compared = self.labels, self.compared()
+        names = list(compared)
+        if self.cost is not None:
+            names.insert(1, BY_COST)
         return evaluate(
             self.state,
-            self.codes,
-            lambda name, tau: self.score(compared[name], tau),
-            rankers=list(compared),
+            codes,
+            lambda name, tau: (
+                self.priority(tau) if name == BY_COST else self.score(compared[name], tau)
+            ),
+            rankers=names,
             tau=self.tau,
             budgets=budgets,
             taus=taus,
@@ -236,6 +206,7 @@ class Finding:
             alerts=self.alerts,
             notice=self.one_sided,
             risk=self.risk(),
+            cost=self.cost,
         )
 
     def review_budget(
@@ -257,7 +228,7 @@ class Finding:
         """
         return guarantee.review_budget(
             self.events,
-            self.suspicion(),
+            self.priority(),
             self.state.eligible(self.tau),
             max_residual_rate=max_residual_rate,
             confidence_level=notices.renamed(
@@ -265,6 +236,7 @@ class Finding:
             ),
             batch=batch,
             content=self.content,
+            design=self.state.design,
             source=self.source,
             tau=self.tau,
             doubt=" ".join(self.alerts),
@@ -279,18 +251,19 @@ class Finding:
         simultaneous: bool = False,
         confidence: float | None = None,
     ) -> MissedBound:
-        """Return how many confident errors the review of a share of the rows may leave.
+        """Return how many confident errors the review of some of the rows may leave.
 
         Parameters
         ----------
-        budget : share of the rows to review
+        budget : how much to review: a fraction is a share of the rows; a whole number is so many
+            of these rows or, with `batch`, of those to come
         confidence_level, batch, confidence : as in `review_budget`
         simultaneous : whether the bound is to hold for all budgets at once, so also for one
             chosen by looking
         """
         return guarantee.missed_bound(
             self.events,
-            self.suspicion(),
+            self.priority(),
             budget=budget,
             confidence_level=notices.renamed(
                 "confidence", confidence, "confidence_level", confidence_level
@@ -298,9 +271,21 @@ class Finding:
             batch=batch,
             simultaneous=simultaneous,
             content=self.content,
+            design=self.state.design,
+            eligible=self.state.eligible(self.tau),
             source=self.source,
             doubt=" ".join(self.alerts),
         )
+
+    def by_period(self, times: Any) -> Periods:
+        """Return the rate of confident errors by period; the rows' labels must be known.
+
+        Parameters
+        ----------
+        times : when each row is from: numbers, dates, or dates written as ISO texts
+        """
+        eligible = self.state.eligible(self.tau)
+        return Periods.of(times_of(times, len(self.state)), eligible, self.events, tau=self.tau)
 
     def conflict(self) -> Conflict:
         """Return Gamma over a grid of evidence and instability, and the regime it speaks for.
@@ -341,6 +326,8 @@ class Finding:
         max_residual_rate: float | None = None,
         batch: int | None = None,
         contributions: bool | None = None,
+        cost: Any = None,
+        times: Any = None,
         how: dict[str, Any] | None = None,
     ) -> Path:
         """Write what was found as an offline HTML page, as Markdown and as JSON.
@@ -349,11 +336,13 @@ class Finding:
         ----------
         path : a folder for all files and the review list, or one file ending in .html, .md, .json
         name : of the data, as the report's title
-        budget : share of the rows in the review list
+        budget : how much to review: a share of the rows, or a number of them
         max_residual_rate : rate of confident errors among unread rows to find a budget for
         batch : how many rows to come budgets are to speak of; without it, of the long run
         contributions : whether to measure what each family of signals earns, which refits the
             ranker; None measures it where that takes little
+        cost : of a confident error in each row, as in `review`
+        times : when each row is from, for the rate of confident errors by period
         how : what else to say about where the finding comes from
 
         Returns
@@ -363,13 +352,14 @@ class Finding:
         from falcon_discover.report.write import write_report
 
         return write_report(
-            self,
+            self.costing(cost),
             Path(path),
             name=name,
             budget=budget,
             max_residual_rate=max_residual_rate,
             batch=batch,
             contributions=contributions,
+            times=times,
             how=how,
         )
 
@@ -381,20 +371,4 @@ class Finding:
         return Plots(self)
 
     def __repr__(self) -> str:
-        if self.codes is None:
-            eligible = int(self.state.eligible(self.tau).sum())
-            return (
-                f"{len(self.state):,} rows without labels, {eligible:,} of them with a "
-                f"confidence of at least {self.tau:g}; review(budget) ranks them. {self._score}"
-            )
-        evaluation = self.evaluate(taus=())
-        if not self.audit.has_rows:
-            return f"{evaluation}\n\nRegions: {self.regions}"
-        note = "" if self.state.has_stability else f"\n\n{NO_MODEL}"
-        return f"{evaluation}\n\n{self._score}{note}\n\n{self.regions}"
-
-    @property
-    def _score(self) -> str:
-        first, last = map(label_repr, self.classes)
-        given = "" if self.audit.scored else f"; the scores given were those of {first}"
-        return f"The score p is the probability of {last}{given}."
+        return told(self)

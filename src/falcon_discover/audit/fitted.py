@@ -19,6 +19,7 @@ from falcon_discover.audit.absent import (
     ONLY_CONFIDENCE,
 )
 from falcon_discover.audit.checks import warn_own_decisions
+from falcon_discover.audit.drawn import Drawn
 from falcon_discover.audit.finding import Finding
 from falcon_discover.calibration import calibration_weights, fitted_calibrator, training_weights
 from falcon_discover.calibration.discrepancy import Caution
@@ -27,12 +28,13 @@ from falcon_discover.data.table import Kind, Table
 from falcon_discover.data.view import TransformedView
 from falcon_discover.evaluation.contributions import Contributions, contributions
 from falcon_discover.exceptions import InputError
-from falcon_discover.metrics import false_confidence
+from falcon_discover.metrics.decisions import Tau
 from falcon_discover.models.adapter import Probe
 from falcon_discover.rankers.training import TrainingRows
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.runtime import notices
-from falcon_discover.runtime.types import FloatArray
+from falcon_discover.runtime.types import BoolArray, FloatArray
+from falcon_discover.settings import PAPER
 from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.reference import Reference
 from falcon_discover.signals.state import State
@@ -47,28 +49,32 @@ REGION_WITNESS = "learned_oof"
 class FittedAudit:
     """What is known after a fit, and how other rows are judged by it.
 
-    An audit of predictions alone has no model and no reference. One that was saved without rows
-    has a model, and no reference, table or training rows: it ranks by the model's confidence.
+    An audit of predictions alone has no model: the scores of other rows come with them. One that
+    was saved without rows has no reference, table or training rows: it ranks by confidence.
 
     Parameters
     ----------
-    classes : the two labels, the positive one last
-    tau : confidence from which a wrong prediction counts
+    classes : the labels; of two, the positive one last
+    tau : confidence from which a wrong prediction counts; one number, or one for each class
     spec : the ranker, as it was asked for
     seed : of everything drawn, and of the order of equal rows
     kinds : the columns and what they hold
-    table, training : the rows of the fit, and their cross-fitted states with labels
+    table, training : the rows of the fit that were held out, and their cross-fitted states with
+        labels
     regions : what was found on them
     fitted_on : how many rows there were; a saved audit may keep fewer
     source : what is known about these rows, in words; see `falcon_discover.evaluation.budget`
     view : the transformed view of the rows
     model, reference, builder : what the states of other rows are measured with
     scored : which class a given score was the probability of; `state.p` is that of the last
-    decides_otherwise : whether the model has a threshold of its own
+    decides_otherwise : whether the model's own decisions are not those of its scores
+    threshold : from which the positive one of two classes is decided
+    held_out : which rows of the fit were held out, and so are judged; None if all were. The others
+        are compared with
     """
 
     classes: npt.NDArray[Any]
-    tau: float
+    tau: Tau
     spec: Any
     seed: int
     kinds: dict[str, Kind]
@@ -83,6 +89,8 @@ class FittedAudit:
     builder: StateBuilder | None = None
     scored: int = 1
     decides_otherwise: bool = False
+    threshold: float = PAPER.decision_threshold
+    held_out: BoolArray | None = None
 
     @property
     def has_rows(self) -> bool:
@@ -94,7 +102,7 @@ class FittedAudit:
         """The fitted ranker."""
         return self.ranker_of(self.spec, self.tau)
 
-    def ranker_of(self, spec: Any, tau: float) -> rankers.Ranker:
+    def ranker_of(self, spec: Any, tau: Tau) -> rankers.Ranker:
         """Return any ranker, fitted once on the rows it learns from."""
         if not self.has_rows:
             made = rankers.make(spec)
@@ -106,26 +114,42 @@ class FittedAudit:
                 raise InputError(f"the ranker {spec!r} compares with {LEFT_OUT}")
         return self.training.ranker(spec, tau)
 
-    def state(self, table: Table, *, extended: bool = True, only_eligible: bool = False) -> State:
+    def state(
+        self,
+        table: Table,
+        p: FloatArray | None = None,
+        *,
+        extended: bool = True,
+        only_eligible: bool = False,
+    ) -> State:
         """Return the state of rows that were not given to the fit.
 
         Parameters
         ----------
+        p : the scores of the rows, where there is no model to ask
         extended : whether more than the paper's signals is wanted
         only_eligible : measure eligible rows alone, which is less work; for rankers that put them
             first anyway
         """
-        if self.model is None:
-            raise InputError(NO_SCORES)
         if self.reference is None or self.builder is None:
             notices.warn(ONLY_CONFIDENCE)
-            return certainty_alone(self.model.score(table))
+            return certainty_alone(self.scores(table, p), self.threshold)
+        if self.model is None:
+            p = self.scores(table, p)
         eligible_at = self.tau if only_eligible else None
         state = self.builder.build(
-            table, self.reference, extended=extended, eligible_at=eligible_at
+            table, self.reference, p, extended=extended, eligible_at=eligible_at
         )
         self._warn_rows_of_fit(state)
         return state
+
+    def scores(self, table: Table, p: FloatArray | None = None) -> FloatArray:
+        """Return the scores of rows: the model's, or where there is none those that were given."""
+        if self.model is not None:
+            return self.model.score(table)
+        if p is None:
+            raise InputError(NO_SCORES)
+        return p
 
     def score(self, state: State) -> FloatArray:
         """Return the suspicion of rows, higher = review first."""
@@ -140,15 +164,26 @@ class FittedAudit:
         return ranker.by_risk(state, risk), risk
 
     def examine(
-        self, table: Table | None = None, codes: npt.NDArray[np.int8] | None = None
+        self,
+        table: Table | None = None,
+        codes: npt.NDArray[np.int8] | None = None,
+        p: FloatArray | None = None,
+        drawn: Drawn | None = None,
     ) -> Finding:
-        """Return everything known about rows; without any, about the rows of the fit."""
+        """Return everything known about rows; without any, about the rows of the fit.
+
+        Parameters
+        ----------
+        drawn : groups and weights of the rows
+        """
         if table is None:
             return self._fit_rows
-        state = self.state(table)
+        state = self.state(table, p)
+        if drawn is not None:
+            state = drawn.given_to(state)
         if self.decides_otherwise and self.model is not None:
-            differing = self.model.differing(self.model.encode(table), state.p)
-            warn_own_decisions(differing, len(table))
+            differing = self.model.differing(self.model.encode(table), state.p, self.threshold)
+            warn_own_decisions(differing, len(table), self.threshold, len(self.classes))
         return Finding(self, table, state, codes).warned()
 
     @cached_property
@@ -166,7 +201,7 @@ class FittedAudit:
         """Return the regions with their figures on labelled rows other than those of the fit."""
         if not self.has_rows:
             return replace(self.regions, here=())
-        events = false_confidence(codes, state.p, self.tau)
+        events = state.events(codes, self.tau)
         # Where there was nothing to learn, regions do without.
         with notices.collected():
             witness = self.ranker_of(REGION_WITNESS, self.tau).score(state)
@@ -180,11 +215,12 @@ class FittedAudit:
         if not self.has_rows:
             raise InputError(f"a calibrator learns from {LEFT_OUT}")
         rows = self.training.source("all")
-        weights = None
+        weights = rows.state.weight
         if weighted:
             if not rows.state.has_stability:
                 raise InputError(f"calibration weights need a model: {NO_MODEL}")
-            weights = training_weights(calibration_weights(rows.state, rows.events(self.tau)))
+            own = training_weights(calibration_weights(rows.state, rows.events(self.tau)))
+            weights = own if weights is None else own * weights
         return fitted_calibrator(method, rows.state, rows.codes, weights, caution=caution)
 
     def contributions(self) -> Contributions:
@@ -207,9 +243,9 @@ class FittedAudit:
             )
 
 
-def certainty_alone(p: FloatArray) -> State:
+def certainty_alone(p: FloatArray, threshold: float = PAPER.decision_threshold) -> State:
     """Return a state of native certainty, without a row to compare with."""
-    state = State.from_scores(p)
+    state = State.from_scores(p, threshold)
     return replace(state, evidence=pd.DataFrame({"nearest_distance": np.nan}, state.signals.index))
 
 

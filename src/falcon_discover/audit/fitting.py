@@ -14,20 +14,26 @@ from falcon_discover.audit.checks import (
     warn_own_decisions,
     warn_target_among_columns,
 )
+from falcon_discover.audit.drawn import Drawn
 from falcon_discover.audit.fitted import REGION_WITNESS, FittedAudit
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
-from falcon_discover.data.view import TransformedView
-from falcon_discover.models.crossfit import CrossFit, Folds
+from falcon_discover.metrics.decisions import Tau
+from falcon_discover.models.crossfit import CrossFit
+from falcon_discover.models.folds import NO_FOLD, Folds, fold_numbers
 from falcon_discover.rankers.training import LabelledState, TrainingRows, check_labels
 from falcon_discover.regions.clusters import Clusters
-from falcon_discover.regions.region_set import RegionSet
+from falcon_discover.regions.region_set import RegionSet, basis_of
 from falcon_discover.regions.search import find_regions
 from falcon_discover.runtime import notices, progress
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.opinions import CrossOpinions
 from falcon_discover.signals.reference import Reference
+from falcon_discover.signals.state import State
+
+# Rows that are independent and count alike.
+ALIKE = Drawn()
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +47,7 @@ class Recipe:
     source, scored : of the audit; see `FittedAudit`
     """
 
-    tau: float
+    tau: Tau
     spec: Any
     seed: int
     source: str
@@ -65,6 +71,8 @@ def fit_audit(
     base: CrossFit,
     recipe: Recipe,
     validation: tuple[Table, Labels] | None = None,
+    *,
+    drawn: Drawn = ALIKE,
 ) -> FittedAudit:
     """Measure the rows, find the regions and fit the ranker.
 
@@ -73,18 +81,28 @@ def fit_audit(
     table, labels : the rows of the fit
     base : the base model, cross-fitted over `folds`, or given scores
     validation : further labelled rows, for rankers that learn from them
+    drawn : groups and weights of the rows
     """
-    warn_own_decisions(base.differing, len(table))
+    warn_own_decisions(base.differing, len(table), base.threshold, labels.n_classes)
     builder = StateBuilder(
         neighbour_count(recipe.n_neighbors, len(table)),
         neighbour_count(recipe.n_mix_neighbors, len(table)),
         tuple(recipe.mix),
         recipe.seed,
+        base.threshold,
     )
     wants_opinions = rankers.trait(rankers.make(recipe.spec), "wants_opinions")
     opinions = None
     if wants_opinions:
-        opinions = CrossOpinions.fit(table, labels.codes, folds, recipe.seed, recipe.n_jobs)
+        opinions = CrossOpinions.fit(
+            table,
+            labels.codes,
+            folds,
+            recipe.seed,
+            recipe.n_jobs,
+            labels.n_classes,
+            weight=drawn.weight,
+        )
     state = builder.cross_fitted_state(
         table,
         labels.codes,
@@ -96,45 +114,52 @@ def fit_audit(
         opinions=opinions,
         n_jobs=recipe.n_jobs,
     )
-    reference = None
-    if base.probe is None:
-        view = TransformedView().fit(table)
-        features = view.transform(table)
-    else:
-        reference = Reference.build(
-            table,
-            labels.codes,
-            base.p,
-            base.probe,
-            own_view=base.own_view,
-            opinions_seed=recipe.seed if wants_opinions else None,
-            n_jobs=recipe.n_jobs,
-        )
-        view, features = reference.view, reference.coordinates
-    view.warn_odd_columns(table)
+    reference = Reference.build(
+        table,
+        labels.codes,
+        base.p,
+        base.probe,
+        own_view=base.own_view,
+        opinions_seed=recipe.seed if wants_opinions else None,
+        n_jobs=recipe.n_jobs,
+        weight=drawn.weight,
+    )
+    reference.view.warn_odd_columns(table)
     warn_target_among_columns(table, labels)
     checked = None
-    if validation is not None and reference is not None:
-        rows, known = validation
-        checked = LabelledState(builder.build(rows, reference), known.codes)
-    training = TrainingRows(LabelledState(replace(state, features=features), labels.codes), checked)
+    if validation is not None:
+        other = builder.build(validation[0], reference)
+        if drawn.validation is not None:
+            other = drawn.validation.given_to(other)
+        checked = LabelledState(other, validation[1].codes)
+    # Rows that are never held out are compared with, and not judged.
+    held_out = fold_numbers(folds, len(table)) != NO_FOLD
+    every = bool(held_out.all())
+    rows = np.flatnonzero(held_out)
+    state = replace(state, features=reference.coordinates if every else reference.coordinates[rows])
+    state = drawn.given_to(state, None if every else rows)
+    codes = labels.codes if every else labels.codes[rows]
+    training = TrainingRows(LabelledState(state, codes), checked)
+    judged = table if every else table.take(rows)
     audit = FittedAudit(
         classes=labels.classes,
         tau=recipe.tau,
+        threshold=base.threshold,
         spec=recipe.spec,
         seed=recipe.seed,
         kinds=table.kinds,
-        table=table,
+        table=judged,
         training=training,
-        regions=_regions(table, training, validation, recipe),
+        regions=_regions(judged, training, validation, recipe),
         fitted_on=len(table),
         source=recipe.source,
-        view=view,
+        view=reference.view,
         model=base.probe,
         reference=reference,
         builder=builder,
         scored=recipe.scored,
         decides_otherwise=base.differing > 0,
+        held_out=None if every else held_out,
     )
     audit.examine().warned()
     return audit
@@ -174,7 +199,8 @@ def _regions(
         np.concatenate([part.state.confidence for part in parts]),
         np.concatenate([part.events(tau) for part in parts]),
         n_fit=len(table),
-        tau=tau,
+        tau=np.concatenate([np.full(len(p.codes), p.state.level(tau)) for p in parts]),
         seed=recipe.seed,
+        design=State.concat([part.state for part in parts]).design,
     )
-    return RegionSet(unexpected, expected, clusters)
+    return RegionSet(unexpected, expected, clusters, basis=basis_of(rows.state))

@@ -4,25 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-from falcon_discover import rankers
-from falcon_discover.audit.checks import (
-    check_lengths,
-    check_parameters,
-    check_same_rows,
-    positive_scores,
-    resolved_seed,
-    warn_few_rows,
-)
+from falcon_discover.audit.absent import PRECOMPUTED
+from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.finding import Finding
-from falcon_discover.audit.fitting import Recipe, check_ranker, fit_audit
-from falcon_discover.data.labels import Labels
-from falcon_discover.data.table import Table
-from falcon_discover.evaluation.budget import GIVEN_SCORES
-from falcon_discover.exceptions import InputError
-from falcon_discover.models.crossfit import given_scores, make_folds
 from falcon_discover.settings import PAPER
 
 
@@ -31,8 +17,11 @@ def discover(
     y: Any,
     proba: npt.ArrayLike,
     *,
+    groups: Any = None,
+    sample_weight: Any = None,
     positive: Any = None,
-    tau: float = PAPER.tau,
+    tau: Any = PAPER.tau,
+    threshold: float = PAPER.decision_threshold,
     ranker: Any = "auto",
     severity: str = "count",
     n_neighbors: int = PAPER.n_neighbors,
@@ -43,14 +32,20 @@ def discover(
 ) -> Finding:
     """Audit predictions without the model that made them.
 
+    Short for `FalconDiscover("precomputed").fit(X, y, proba=proba).examine()`; use that to judge
+    new rows too, or to save the audit.
+
     Parameters
     ----------
     X, y : labelled rows the model was not trained on, matched by position; pandas objects with the
         same row labels in another order are refused
-    proba : the probability of the label that sorts last (`yes` of no/yes, 1 of 0/1), or the two
-        columns of `predict_proba`
+    proba : the probability of the label that sorts last (`yes` of no/yes, 1 of 0/1), or the
+        columns of `predict_proba`, one for each class in sorted order
+    groups : which rows belong together; none is judged by anything that saw its group
+    sample_weight : how many rows each row stands for
     positive : the label that `proba` is the probability of, where it is not the one that sorts last
-    tau, ranker, severity, n_neighbors, cv, n_regions, random_state, n_jobs : as in `FalconDiscover`
+    tau, threshold, ranker, severity, n_neighbors, cv, n_regions, random_state, n_jobs : as in
+        `FalconDiscover`
 
     Returns
     -------
@@ -64,48 +59,17 @@ def discover(
     >>> found.review(budget=0.01)["confidence"].ge(0.90).all()
     np.True_
     """
-    check_parameters(
+    falcon = FalconDiscover(
+        PRECOMPUTED,
         tau=tau,
+        threshold=threshold,
+        ranker=ranker,
+        severity=severity,
+        n_neighbors=n_neighbors,
         cv=cv,
+        n_regions=n_regions,
         random_state=random_state,
         n_jobs=n_jobs,
-        n_neighbors=n_neighbors,
-        n_regions=n_regions,
     )
-    spec = rankers.specified(ranker, severity)
-    check_ranker(spec, has_validation=False)
-    table, labels = Table.from_input(X), Labels.from_input(y)
-    check_lengths(table, labels, "X", "y")
-    check_same_rows(X, y)
-    check_same_rows(X, proba, y_name="proba")
-    p = positive_scores(proba, len(table))
-    scored = _scored(positive, labels, np.ndim(proba))
-    if scored == 0:
-        p = 1.0 - p
-    recipe = Recipe(
-        tau=tau,
-        spec=spec,
-        seed=resolved_seed(random_state),
-        source=GIVEN_SCORES,
-        n_neighbors=n_neighbors,
-        n_regions=n_regions,
-        n_jobs=n_jobs,
-        scored=scored,
-    )
-    folds = make_folds(cv, labels, recipe.seed)
-    warn_few_rows(folds, n_neighbors)
-    return fit_audit(table, labels, folds, given_scores(p, folds), recipe).examine()
-
-
-def _scored(positive: Any, labels: Labels, dimensions: int) -> int:
-    """Return which of the two classes the scores are the probability of."""
-    if positive is None:
-        return 1
-    if dimensions == 2:
-        raise InputError("positive belongs to one column of scores: proba has two, leave it out.")
-    names = [str(label) for label in labels.classes]
-    if str(positive) not in names:
-        raise InputError(
-            f"positive is {str(positive)!r}, but the labels are {names[0]!r} and {names[1]!r}."
-        )
-    return names.index(str(positive))
+    falcon.fit(X, y, proba=proba, positive=positive, groups=groups, sample_weight=sample_weight)
+    return falcon.examine()

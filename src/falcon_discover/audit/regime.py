@@ -26,12 +26,15 @@ def judged_conflict(found: Finding) -> Conflict:
     confidence = state.confidence
     known = {name: state.signals[name].to_numpy() for name in state.signals}
     distinct = one_of_each(found.content.sets, confidence) if found.content.twins else None
-    slices = conflict_grid(known, events, confidence, tau, distinct)
+    slices = conflict_grid(known, events, confidence, state.level(tau), distinct, state.design)
     trust = state.evidence["log_trust_1"].to_numpy()
     priors = [found.score("confidence", tau), -trust]
     # Where there is nothing to learn, fit has said so.
     with notices.collected():
         family = [found.score(name, tau) for name in FAMILY]
-    fold = folds_by_confidence(confidence) if state.fold is None else state.fold
+    fold = state.fold
+    if fold is None:
+        fold = folds_by_confidence(confidence, state.group)
     to_learn_from = int(found.audit.training.source("all").events(tau).sum())
-    return Conflict.judge(slices, to_learn_from, chosen_gain(events, family, priors, fold))
+    gain = chosen_gain(events, family, priors, fold, weight=state.weight)
+    return Conflict.judge(slices, to_learn_from, gain)

@@ -11,6 +11,7 @@ import pandas as pd
 from scipy.special import expit
 
 from falcon_discover.metrics import review_order, review_size
+from falcon_discover.metrics.decisions import Tau
 from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.runtime.words import odds, percent
 from falcon_discover.signals.catalogue import OPINIONS
@@ -30,22 +31,33 @@ def review_list(
     region_id: IntArray,
     *,
     classes: npt.NDArray[Any],
-    tau: float,
+    tau: Tau,
     budget: float,
     index: pd.Index,
     risk: FloatArray | None = None,
     interval: tuple[FloatArray, FloatArray] | None = None,
     ties: npt.NDArray[np.uint64] | None = None,
+    cost: FloatArray | None = None,
+    priority: FloatArray | None = None,
+    places: IntArray | None = None,
 ) -> pd.DataFrame:
     """Return the top `budget` of the rows, most suspicious first.
 
     `risk` is the probability that a row is a confident error, where the ranker knows it, with the
-    ends of its interval; `ties` orders rows of equal suspicion.
+    ends of its interval; `ties` orders rows of equal suspicion; `places` are where the rows stand
+    among those that were given; with `cost` rows are ordered by `priority`.
     """
-    top = review_order(suspicion, ties)[: review_size(len(state), budget)]
+    order = review_order(suspicion, ties)
+    if cost is not None and priority is not None:
+        # Of equal expected costs, such as none, the more suspicious comes first.
+        order = order[np.argsort(-priority[order], kind="stable")]
+    top = order[: review_size(len(state), budget)]
     chosen = state.take(top)
     signals = pd.concat([chosen.signals, chosen.evidence], axis=1)
-    reasons = [_reason(row, tau) for row in signals.to_dict("records")]
+    levels = np.broadcast_to(chosen.level(tau), len(chosen)).tolist()
+    reasons = [
+        _reason(row, level) for row, level in zip(signals.to_dict("records"), levels, strict=True)
+    ]
     if risk is not None:
         known = [odds(value) if value > 0 else "" for value in risk[top]]
         if interval is not None:
@@ -58,13 +70,19 @@ def review_list(
             f"{chance}: {text}" if chance else text
             for chance, text in zip(known, reasons, strict=True)
         ]
+    costs = {}
+    if cost is not None:
+        costs["cost"] = cost[top]
+        if risk is not None:
+            costs["expected_cost"] = risk[top] * cost[top]
     return pd.DataFrame(
         {
-            "row": top,
+            "row": top if places is None else places[top],
             "suspicion": suspicion[top],
-            "p": chosen.p,
-            "predicted": classes[chosen.decision.astype(int)],
+            "p": chosen.own_score,
+            "predicted": classes[chosen.decision],
             "confidence": chosen.confidence,
+            **costs,
             "region": region[top],
             "region_id": region_id[top],
             "reason": reasons,

@@ -29,8 +29,9 @@ from falcon_discover.data.view import TransformedView
 from falcon_discover.datasets.splits import paper_split
 from falcon_discover.metrics import false_confidence
 from falcon_discover.models import library
-from falcon_discover.models.crossfit import frozen_fit, make_folds
+from falcon_discover.models.crossfit import frozen_fit
 from falcon_discover.models.fitting import fit_backbone
+from falcon_discover.models.folds import make_folds
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.rankers.trust import TrustScore, trust_ratio
 from falcon_discover.runtime import notices

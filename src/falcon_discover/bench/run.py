@@ -30,10 +30,11 @@ from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
 from falcon_discover.data.view import TransformedView
 from falcon_discover.datasets.splits import paper_split
+from falcon_discover.metrics import decided
 from falcon_discover.models import library
 from falcon_discover.models.adapter import Probe
-from falcon_discover.models.crossfit import make_folds
 from falcon_discover.models.fitting import fit_backbone
+from falcon_discover.models.folds import make_folds
 from falcon_discover.rankers.trust import TrustScore
 from falcon_discover.runtime import progress
 from falcon_discover.runtime.types import FloatArray, IntArray
@@ -177,6 +178,7 @@ def _measure(
     rows = split.rows.astype(dtype, copy=False)
     p = model.predict(rows)
     labels = split.codes[split.train]
+    decision, known = decided(p), decided(oof)
     m, n_lambdas = PAPER.n_mix_neighbors, len(plan.LAMBDAS)
     per_row = m * n_lambdas
     mixed = mixed_scores(
@@ -185,8 +187,11 @@ def _measure(
         split.reference.astype(dtype, copy=False),
         near[:, :m],
         plan.LAMBDAS,
+        decision,
         stack_rows=rows_within_budget(24 * rows.shape[1] * per_row, at_most=STACK_ROWS // per_row),
-    ).reshape(len(p), m, n_lambdas)
+    )
+    shape = (len(p), m, n_lambdas)
+    scores, same = mixed.scores.reshape(shape), mixed.same.reshape(shape)
     columns: dict[str, Any] = {
         "row": split.held_out,
         "split": np.repeat(["validation", "test"], [len(split.validation), len(split.test)]),
@@ -195,14 +200,17 @@ def _measure(
     }
     columns |= certainty_signals(p)
     columns["support"] = split.support
-    columns |= agreement_signals(p, near[:, : PAPER.n_neighbors], labels, oof)
+    columns |= agreement_signals(decision, near[:, : PAPER.n_neighbors], labels, known)
     used = [plan.LAMBDAS.index(weight) for weight in PAPER.mix]
-    columns |= stability_signals(p, mixed[:, :, used].reshape(len(p), -1))
+    flat = (len(p), m * len(used))
+    columns |= stability_signals(
+        p, scores[:, :, used].reshape(flat), same[:, :, used].reshape(flat)
+    )
     for mark, k in plan.K_MARKS.items():
-        for name, values in agreement_signals(p, near[:, :k], labels, oof).items():
+        for name, values in agreement_signals(decision, near[:, :k], labels, known).items():
             columns[f"{name}_{mark}"] = values
     for i, mark in enumerate(plan.LAMBDA_MARKS):
-        for name, values in stability_signals(p, mixed[:, :, i]).items():
+        for name, values in stability_signals(p, scores[:, :, i], same[:, :, i]).items():
             columns[f"{name}_{mark}"] = values
     ordered = ["row", "split", "label", "p", *SIGNALS]
     return pd.DataFrame(columns)[ordered + [name for name in columns if name not in ordered]]

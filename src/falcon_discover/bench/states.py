@@ -22,7 +22,8 @@ from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
 from falcon_discover.data.view import TransformedView
 from falcon_discover.datasets.splits import paper_split
-from falcon_discover.models.crossfit import Folds, make_folds, select_backbone
+from falcon_discover.models.crossfit import select_backbone
+from falcon_discover.models.folds import Folds, make_folds
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.apart import Apart
 from falcon_discover.signals.builder import StateBuilder

@@ -10,11 +10,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from falcon_discover.calibration.calibrators import CALIBRATORS, Weights
+from falcon_discover.calibration.calibrators import CALIBRATORS, EachClass, Temperature, Weights
 from falcon_discover.calibration.discrepancy import Caution, Discrepancy
 from falcon_discover.exceptions import InputError
+from falcon_discover.metrics import decided
 from falcon_discover.runtime.types import FloatArray
-from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
 
 
@@ -22,7 +22,7 @@ class StateCalibrator(Protocol):
     """Turns states into recalibrated scores."""
 
     def predict(self, state: State) -> FloatArray:
-        """Return positive-class scores."""
+        """Return positive-class scores, or one column for each of more than two classes."""
 
 
 class ScoreCalibrator:
@@ -32,7 +32,7 @@ class ScoreCalibrator:
         self.calibrator = calibrator
 
     def predict(self, state: State) -> FloatArray:
-        """Return the recalibrated positive-class scores."""
+        """Return the recalibrated scores."""
         return np.asarray(self.calibrator.predict(state.p))
 
 
@@ -54,7 +54,10 @@ def fitted_calibrator(
         raise InputError(f"caution is {caution!r}, but only 'discrepancy' has one: leave it out.")
     if method == "discrepancy":
         return Discrepancy(caution, seed).fit(state, y, sample_weight)
-    return ScoreCalibrator(CALIBRATORS[method]().fit(state.p, y, sample_weight))
+    kind = CALIBRATORS[method]
+    each = state.p.ndim == 2 and kind is not Temperature
+    calibrator = EachClass(kind) if each else kind()
+    return ScoreCalibrator(calibrator.fit(state.p, y, sample_weight))
 
 
 class CalibratedModel(ClassifierMixin, BaseEstimator):
@@ -78,7 +81,7 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
     ----------
     falcon_ : the fitted `FalconDiscover`
     calibrator_ : the fitted calibrator
-    classes_ : the two labels, the positive one last
+    classes_ : the labels
 
     Examples
     --------
@@ -107,9 +110,17 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
         self.weighted = weighted
         self.caution = caution
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit a copy of the audit, then the calibrator on its cross-fitted scores."""
-        falcon = clone(self.falcon).fit(X, y)
+    def fit(
+        self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None, **fit_params: Any
+    ) -> Self:
+        """Fit a copy of the audit, then the calibrator on its cross-fitted scores.
+
+        Parameters
+        ----------
+        groups, sample_weight, fit_params : as in the audit's `fit`
+        """
+        falcon = clone(self.falcon)
+        falcon.fit(X, y, groups=groups, sample_weight=sample_weight, **fit_params)
         made = falcon.calibrated(self.method, weighted=self.weighted, caution=self.caution)
         return self.with_fitted(falcon, made.calibrator_)
 
@@ -123,24 +134,29 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
             self.feature_names_in_ = falcon.feature_names_in_
         return self
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return recalibrated probabilities, in the order of `classes_`."""
+    def predict_proba(self, X: Any, *, proba: Any = None) -> FloatArray:
+        """Return recalibrated probabilities, in the order of `classes_`.
+
+        Parameters
+        ----------
+        proba : the scores of `X`, for an audit of the estimator "precomputed"
+        """
         check_is_fitted(self)
         if self.method == "discrepancy":
-            state = self.falcon_.examine(X).state
+            state = self.falcon_.examine(X, proba=proba).state
         else:
             # The score alone is needed: no neighbours are searched.
-            state = State.from_scores(self.falcon_.predict_proba(X)[:, 1])
+            known = self.falcon_.predict_proba(X, proba=proba)
+            state = State.from_scores(known[:, 1] if known.shape[1] == 2 else known)
         p = self.calibrator_.predict(state)
-        return np.column_stack([1.0 - p, p])
+        return p if p.ndim == 2 else np.column_stack([1.0 - p, p])
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the likelier class."""
-        decision = self.predict_proba(X)[:, 1] >= PAPER.decision_threshold
-        return self.classes_[decision.astype(int)]
+    def predict(self, X: Any, *, proba: Any = None) -> npt.NDArray[Any]:
+        """Return the likelier class; of two, the positive one from the audit's threshold on."""
+        p = self.predict_proba(X, proba=proba)
+        return self.classes_[decided(p, self.falcon_.audit_.threshold)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         tags.input_tags = get_tags(self.falcon).input_tags
         return tags

@@ -14,6 +14,7 @@ from falcon_discover.cli.common import (
     AsJson,
     Jobs,
     Quiet,
+    budget_of,
     command,
     command_to_trust,
     echo,
@@ -30,8 +31,23 @@ if TYPE_CHECKING:
 
 RESULTS = ("report.html", "report.md", "review.csv", "review.parquet", "summary.json")
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.")]
-Tau = Annotated[float, typer.Option(help="Confidence from which an error is a confident error.")]
-Budget = Annotated[float, typer.Option(help="Share of the rows to review.")]
+Tau = Annotated[
+    str,
+    typer.Option(
+        help="Confidence from which an error is a confident error, or one for each class: "
+        "a=0.9,b=0.8."
+    ),
+]
+Threshold = Annotated[
+    float,
+    typer.Option(help="Probability from which the positive one of two classes is decided."),
+]
+Budget = Annotated[
+    float,
+    typer.Option(
+        parser=budget_of, help="How much to review: 0.2 is a share of the rows, 50 so many rows."
+    ),
+]
 RankerName = Annotated[str, typer.Option(help="How rows are ranked; a wrong name lists all.")]
 Severity = Annotated[str, typer.Option(help="For auto: count errors, or weigh by surprise.")]
 ResidualRate = Annotated[
@@ -90,7 +106,12 @@ def audit(
     data: Annotated[Path, typer.Argument(help="CSV, parquet or Arrow/Feather file.")],
     target: Annotated[str, typer.Option(help="Label column.")],
     model: Annotated[Path | None, typer.Option(help="Fitted model, a skops file.")] = None,
-    proba: Annotated[str | None, typer.Option(help="Column of positive-class scores.")] = None,
+    proba: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Column of positive-class scores; or one for each class, called by it: p_a,p_b."
+        ),
+    ] = None,
     backbone: Annotated[
         str | None,
         typer.Option(
@@ -104,6 +125,27 @@ def audit(
     identity: Annotated[
         str | None, typer.Option("--id", help="Column that identifies a row; not a feature.")
     ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            help="Column with the time of a row: audits the latest 30% against the earlier rows; "
+            "not a feature."
+        ),
+    ] = None,
+    cost: Annotated[
+        str | None,
+        typer.Option(
+            help="Column with the cost of an error: orders rows by expected cost; not a feature."
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(help="Column that says which rows belong together; not a feature."),
+    ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(help="Column that says how many rows a row stands for; not a feature."),
+    ] = None,
     leave_out: Annotated[
         list[str] | None, typer.Option(help="Column that is not a feature; may be repeated.")
     ] = None,
@@ -111,7 +153,8 @@ def audit(
         list[str] | None, typer.Option(help="Type in the model file to trust; may be repeated.")
     ] = None,
     out: Out = Path("falcon-report"),
-    tau: Tau = PAPER.tau,
+    tau: Tau = f"{PAPER.tau:g}",
+    threshold: Threshold = PAPER.decision_threshold,
     budget: Budget = PAPER.main_budget,
     ranker: RankerName = "auto",
     severity: Severity = "count",
@@ -132,25 +175,27 @@ def audit(
     the best of several, which takes minutes, or the one that --backbone names.
 
     Example: falcon-discover audit rows.csv --target outcome --proba score
+
+    With more than two classes: --proba p_red,p_green,p_blue
     """
+    from falcon_discover.cli.by_class import level, named_columns
     from falcon_discover.cli.request import AuditRequest
     from falcon_discover.data.files import read_table
     from falcon_discover.models import library
     from falcon_discover.storage.objects import read_model
 
+    proba = proba or None
     given = [option for option in (model, proba, backbone) if option is not None]
     if len(given) > 1:
         raise InputError("--model, --proba and --backbone exclude each other: give one.")
     if positive is not None and proba is None:
         raise InputError("--positive belongs to --proba.")
-    if save is not None and proba is not None:
-        raise InputError("--save needs a model: bare predictions cannot be made for new rows.")
     if save is not None and backbone in library.DEEP:
         raise InputError(f"--save cannot keep the deep model {backbone!r}: leave it out.")
     check_outputs(out, save, [data, *([model] if model else [])])
     with notices.collected() as noticed:
         # Ids are texts even where they look like numbers: 007 is not 7.
-        table = read_table(data, text_columns=[identity] if identity else ())
+        table = read_table(data, text_columns=[name for name in (identity, group) if name])
     for note in noticed:
         echo(f"note: {note}", err=True)
     with command_to_trust():
@@ -158,12 +203,17 @@ def audit(
     request = AuditRequest(
         target=target,
         model=fitted,
-        proba=proba,
+        proba=named_columns(proba or (), table.columns),
         backbone=backbone or "auto",
         positive=positive,
         leave_out=tuple(leave_out or ()),
         identity=identity,
-        tau=tau,
+        time=time,
+        cost=cost,
+        group=group,
+        weight=weight,
+        tau=level(tau),
+        threshold=threshold,
         budget=budget,
         ranker=ranker,
         severity=severity,
@@ -200,7 +250,7 @@ def _run(
         echo(f"WARNING: {alert}\n", err=quiet or as_json)
     with writing(out):
         paths = write_folder(result.report, out)
-    if save is not None and result.falcon is not None:
+    if save is not None:
         with notices.collected() as notes:
             _save(result.falcon, save, report=out / PAGE)
         for note in notes:
@@ -237,6 +287,8 @@ def _show(result: Audit, identity: str | None) -> None:
     for row in result.review.head(5).to_dict("records"):
         known = "" if identity is None else f" ({identity} {row[identity]})"
         echo(f"  row {row['row']}{known}: predicted {row['predicted']!r}, {row['reason']}")
+    if result.periods is not None:
+        echo(f"\nAs time goes on:\n{result.periods}")
     echo(f"\nHow much is enough:\n{result.guarantee or result.missed}")
     echo(f"\n{result.regions}\n")
     for note in result.summary["notes"]:

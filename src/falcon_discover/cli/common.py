@@ -41,6 +41,27 @@ def _not_zero(jobs: int) -> int:
     return jobs
 
 
+def budget_of(text: str | float) -> float:
+    """Return a review budget as it was written: whole numbers are rows, fractions shares.
+
+    Examples
+    --------
+    >>> budget_of("50"), budget_of("0.2"), budget_of("1.0")
+    (50, 0.2, 1.0)
+    """
+    if not isinstance(text, str):
+        # The default comes as it is.
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number: give 0.2 or 50.") from None
+
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]
 Jobs = Annotated[int, typer.Option(callback=_not_zero, help="Threads; -1 for all cores.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print only where the results are.")]

@@ -47,7 +47,9 @@ def _settings(path: Path) -> dict[str, Any]:
         known = {name: settings[name] for name in ("tau", "ranker", "severity")}
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"{path} is not the summary that audit writes: run it again.") from error
-    if not isinstance(known["tau"], int | float) or not 0.5 <= known["tau"] <= 1:
+    by_class = known["tau"] if isinstance(known["tau"], dict) else {"": known["tau"]}
+    levels = list(by_class.values())
+    if not levels or not all(isinstance(v, int | float) and 0.5 <= v <= 1 for v in levels):
         raise InputError(f"{path} holds the threshold {known['tau']!r}: run the audit again.")
     if known["severity"] not in SEVERITIES or not isinstance(known["ranker"], str):
         raise InputError(f"{path} names a ranker that audit does not know: run it again.")

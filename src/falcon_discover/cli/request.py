@@ -6,34 +6,26 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from sklearn.frozen import FrozenEstimator
 
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.finding import Finding
-from falcon_discover.audit.predictions import discover
-from falcon_discover.data.labels import Labels
-from falcon_discover.datasets.splits import paper_split
-from falcon_discover.evaluation.budget import (
-    HELD_OUT,
-    MissedBound,
-    ReviewBudget,
-    check_batch,
-    check_share,
-)
+from falcon_discover.cli.columns import column_costs, drawn_columns
+from falcon_discover.cli.modes import audited
+from falcon_discover.data.times import times_of
+from falcon_discover.evaluation.assumptions import check_batch, check_share
+from falcon_discover.evaluation.budget import MissedBound, ReviewBudget
+from falcon_discover.evaluation.periods import Periods
 from falcon_discover.evaluation.results import Evaluation
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import review_size
 from falcon_discover.models import library
-from falcon_discover.models.proba import if_percent
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.report.build import About, Report
 from falcon_discover.report.rows import LIST_COLUMNS
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.format import identifier
-from falcon_discover.runtime.types import FloatArray
-from falcon_discover.runtime.words import meant, no_column
+from falcon_discover.runtime.words import no_column
 from falcon_discover.settings import PAPER
 
 # Fewer rows may well have different values each in any column.
@@ -50,12 +42,17 @@ class AuditRequest:
 
     target: str
     model: Any = None
-    proba: str | None = None
+    proba: tuple[str, ...] = ()
     backbone: str = "auto"
     positive: str | None = None
     leave_out: tuple[str, ...] = ()
     identity: str | None = None
-    tau: float = PAPER.tau
+    time: str | None = None
+    cost: str | None = None
+    group: str | None = None
+    weight: str | None = None
+    tau: float | dict[str, float] = PAPER.tau
+    threshold: float = PAPER.decision_threshold
     budget: float = PAPER.main_budget
     ranker: str = "auto"
     severity: str = "count"
@@ -70,7 +67,7 @@ class AuditRequest:
 class Audit:
     """The review list, the figures, and what was noticed on the way.
 
-    `falcon` is the fitted audit, to be saved or to score new rows; None for bare predictions.
+    `falcon` is the fitted audit, to be saved or to score new rows.
     """
 
     report: Report
@@ -78,7 +75,8 @@ class Audit:
     regions: RegionSet
     guarantee: ReviewBudget | None
     missed: MissedBound
-    falcon: FalconDiscover | None
+    falcon: FalconDiscover
+    periods: Periods | None = None
 
     @property
     def review(self) -> pd.DataFrame:
@@ -97,35 +95,44 @@ def run(data: pd.DataFrame, request: AuditRequest, *, name: str) -> Audit:
     if request.max_residual_rate is not None:
         check_share(request.max_residual_rate, "max_residual_rate")
     check_batch(request.batch)
+    _check_together(request)
     review_size(len(data), request.budget)
     if request.backbone != "auto":
         library.known(request.backbone)
     # Positions in the file identify rows from here on, whatever index the frame came with.
     data = data.reset_index(drop=True)
     X, y = _features(data, request, name)
+    costs = None if request.cost is None else column_costs(data[request.cost])
+    times = None if request.time is None else times_of(data[request.time], name="--time")
+    drawn = drawn_columns(data, request.group, request.weight)
     with notices.collected() as noticed:
         _note_identifiers(X, request)
-        if request.proba is not None:
-            falcon = None
-            found, how = _audit_predictions(data, X, y, request)
-        elif request.model is not None:
-            falcon = FalconDiscover(FrozenEstimator(request.model), **_options(request))
-            found, how = _audit_model(falcon, X, y, request)
-        else:
-            backbone = None if request.backbone == "auto" else request.backbone
-            falcon = FalconDiscover(backbone, **_options(request))
-            found, how = _audit_backbone(falcon, X, y, request)
-        if falcon is not None:
-            # The report says it of the rows that it is about, which may be others than the fit's.
-            noticed.pop(falcon.examine().one_sided, None)
-    report = Report.of(found, _about(data, request, how, name, found), started=started)
+        falcon, found, how = audited(data, X, y, drawn, times, request)
+        # The report says it of the rows that it is about, which may be others than the fit's.
+        noticed.pop(falcon.examine().one_sided, None)
+    if costs is not None:
+        found = found.costing(costs[found.index])
+    about = _about(data, request, how, name, found)
+    periods = None
+    if times is not None:
+        about = replace(about, times=times[found.index])
+        periods = found.by_period(times[found.index])
+    report = Report.of(found, about, started=started)
     # What was noticed during the fit comes before what was noticed when it was measured, and
     # what makes the figures worthless before both.
     notes = [*found.alerts, *noticed, *report.summary["notes"]]
     report.summary["notes"] = list(dict.fromkeys(notes))
     assert report.evaluation is not None
     assert report.missed is not None
-    return Audit(report, report.evaluation, found.regions, report.guarantee, report.missed, falcon)
+    return Audit(
+        report,
+        report.evaluation,
+        found.regions,
+        report.guarantee,
+        report.missed,
+        falcon,
+        periods,
+    )
 
 
 def _about(
@@ -139,7 +146,7 @@ def _about(
         target=request.target,
         rows=len(data),
         how=how,
-        settings={key: getattr(request, key) for key in ("ranker", "severity", "seed")},
+        settings=_settings(request),
         budget=request.budget,
         max_residual_rate=request.max_residual_rate,
         batch=request.batch,
@@ -148,83 +155,50 @@ def _about(
     )
 
 
-Findings = tuple[Finding, dict[str, Any]]
-
-
-def _audit_predictions(
-    data: pd.DataFrame, X: pd.DataFrame, y: pd.Series, request: AuditRequest
-) -> Findings:
-    p = _scores(data[request.proba])
-    found = discover(X, y, p, positive=request.positive, **_options(request))
-    how = {
-        "mode": "predictions only",
-        "rows": "all rows, each compared with the rows of the other folds",
-        "absent": "the stability signals: there was no model to probe",
+def _settings(request: AuditRequest) -> dict[str, Any]:
+    named = {"group": request.group, "weight": request.weight}
+    return {
+        **{key: getattr(request, key) for key in ("ranker", "severity", "seed")},
+        **{key: column for key, column in named.items() if column is not None},
     }
-    return found, how
 
 
-def _audit_model(
-    falcon: FalconDiscover, X: pd.DataFrame, y: pd.Series, request: AuditRequest
-) -> Findings:
-    wanted = getattr(request.model, "feature_names_in_", None)
-    if wanted is not None:
-        lacking = [column for column in wanted if column not in X.columns]
-        if lacking:
-            raise InputError(
-                f"the model needs the column {lacking[0]!r}, which the data lack."
-                f"{meant(lacking[0], X.columns)}"
-            )
-        X = X[list(wanted)]
-    found = falcon.fit(X, y).examine()
-    how = {
-        "mode": "frozen model",
-        "model": type(request.model).__name__,
-        "rows": "all rows, each compared with the rows of the other folds",
-    }
-    return found, how
-
-
-def _audit_backbone(
-    falcon: FalconDiscover, X: pd.DataFrame, y: pd.Series, request: AuditRequest
-) -> Findings:
-    labels = Labels.from_input(y)
-    rarest = int(np.bincount(labels.codes).min())
-    if rarest < 10:
+def _check_together(request: AuditRequest) -> None:
+    """Raise if options were given that exclude each other."""
+    if request.batch is not None and (request.group or request.weight):
+        option = "--group" if request.group else "--weight"
         raise InputError(
-            f"the rarer class has {rarest} rows: training a backbone on 70 % of the rows and "
-            "auditing it on 20 % needs at least 10."
+            f"--batch and {option} exclude each other: there is no prediction bound for such rows. "
+            "Leave --batch out for a bound in the long run."
         )
-    train, validation, test = paper_split(labels.codes, request.seed)
-    falcon.fit(X.iloc[train], y.iloc[train], X_cal=X.iloc[validation], y_cal=y.iloc[validation])
-    found = falcon.examine(X.iloc[test], y.iloc[test])
-    how = {
-        "mode": "backbone",
-        "model": falcon.backbone_,
-        "candidates": falcon.candidates_,
-        "rows": f"{len(test):,} test rows; {len(train):,} trained the model, "
-        f"{len(validation):,} are validation rows",
-    }
-    table = replace(found.table, index=pd.Index(test))
-    return replace(found, table=table, source=HELD_OUT), how
-
-
-def _options(request: AuditRequest) -> dict[str, Any]:
-    same = {name: getattr(request, name) for name in ("tau", "ranker", "severity", "n_jobs")}
-    return {**same, "random_state": request.seed}
+    if request.time is not None and request.group is not None:
+        raise InputError(
+            "--time and --group exclude each other: a group may have earlier and later rows, and "
+            "would be judged by itself. Leave one of them out."
+        )
 
 
 def _features(
     data: pd.DataFrame, request: AuditRequest, name: str
 ) -> tuple[pd.DataFrame, pd.Series]:
-    single = {"--target": request.target, "--proba": request.proba, "--id": request.identity}
+    # One column may both tell the groups apart and stand in the review list.
+    group = None if request.group == request.identity else request.group
+    single = {
+        "--target": request.target,
+        "--id": request.identity,
+        "--time": request.time,
+        "--cost": request.cost,
+        "--group": group,
+        "--weight": request.weight,
+    }
     roles = [(option, column) for option, column in single.items() if column is not None]
+    roles[1:1] = [("--proba", column) for column in request.proba]
     roles += [("--leave-out", column) for column in request.leave_out]
     taken: dict[str, str] = {}
     for option, column in roles:
         if column not in data.columns:
             raise InputError(f"{option} names {no_column(column, data.columns, name)}")
-        if option in single and column in taken:
+        if option != "--leave-out" and column in taken:
             raise InputError(
                 f"{taken[column]} and {option} both name the column {column!r}: give each its own."
             )
@@ -242,24 +216,6 @@ def _features(
     if X.shape[1] == 0:
         raise InputError("no feature column is left beside the target.")
     return X, data[request.target]
-
-
-def _scores(column: pd.Series) -> FloatArray:
-    """Return the scores of a column, or say which one cannot be a probability."""
-    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    texts = np.flatnonzero(np.isnan(numbers) & column.notna().to_numpy())
-    bad = texts if len(texts) else np.flatnonzero(~((numbers >= 0) & (numbers <= 1)))
-    if not len(bad):
-        return numbers
-    value = column.iloc[bad[0]]
-    percent = "%" in str(value) and isinstance(value, str)
-    hint = " Write percentages as shares: divide by 100." if percent else if_percent(numbers)
-    held = repr(value) if len(texts) else "nothing" if pd.isna(value) else str(value)
-    raise InputError(
-        f"--proba names the column {column.name!r}, which holds {held} in row {bad[0]} "
-        f"({len(bad):,} such row{'s' if len(bad) > 1 else ''}): a probability is a number between "
-        f"0 and 1.{hint}"
-    )
 
 
 def _as_written(identity: pd.Series) -> pd.Series:

@@ -23,6 +23,7 @@ from falcon_discover.cli.common import (
     is_dask,
 )
 from falcon_discover.runtime import progress
+from falcon_discover.settings import PAPER
 
 Saved = Annotated[Path, typer.Argument(help="Audit that FalconDiscover.save wrote.")]
 resumable = functools.partial(command, kept="finished parts are kept, the same command goes on")
@@ -44,9 +45,9 @@ def inspect(saved: Saved, as_json: AsJson = False) -> None:
     echo(f"{saved}: {_size(saved.stat().st_size)}, schema {manifest['schema']}, whole\n")
     facts = {
         "model": manifest["model"].get("name", manifest["model"]["backbone"]),
-        "classes": " and ".join(manifest["classes"]) + " (positive)",
+        "classes": _classes(manifest["classes"]),
         "columns": f"{len(kinds)} ({counts})",
-        "threshold": f"{manifest['tau']:g}",
+        "threshold": _levels(manifest),
         "ranker": manifest["ranker"],
         "training rows": _rows(manifest),
         "category values": f"{manifest['category_values']:,} texts that occurred in training rows",
@@ -57,6 +58,21 @@ def inspect(saved: Saved, as_json: AsJson = False) -> None:
     echo("\nparts, unpacked")
     for name, part in manifest["parts"].items():
         echo(f"  {name:<26} {_size(part['bytes']):>10}")
+
+
+def _classes(names: list[str]) -> str:
+    return f"{names[0]} and {names[1]} (positive)" if len(names) == 2 else ", ".join(names)
+
+
+def _levels(manifest: dict[str, Any]) -> str:
+    tau, threshold = manifest["tau"], manifest.get("threshold", PAPER.decision_threshold)
+    if isinstance(tau, list):
+        pairs = zip(manifest["classes"], tau, strict=True)
+        shown = ", ".join(f"{name} {value:g}" for name, value in pairs)
+    else:
+        shown = f"{tau:g}"
+    decided = f"; {manifest['classes'][1]} is decided from {threshold:g} on"
+    return shown if threshold == PAPER.decision_threshold else shown + decided
 
 
 def _rows(manifest: dict[str, Any]) -> str:
@@ -85,6 +101,13 @@ def score(
     identity: Annotated[
         str | None, typer.Option("--id", help="Column that identifies a row; else file and row.")
     ] = None,
+    proba: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="For an audit of predictions: the column of their scores; or one for each class, "
+            "called by it: p_a,p_b."
+        ),
+    ] = None,
     engine: EngineName = "local",
     scheduler: Scheduler = None,
     workers: Workers = 2,
@@ -99,6 +122,7 @@ def score(
 
     Example: falcon-discover score audit.falcon rows.parquet --out scores
     """
+    from falcon_discover.cli.by_class import named_columns
     from falcon_discover.scoring import run
 
     trusted = trust or []
@@ -110,7 +134,14 @@ def score(
         chosen = run.local(trusted=trusted, n_jobs=jobs)
     with command_to_trust(), progress.silent() if quiet else progress.logged():
         done = run.score_files(
-            saved, data, out, engine=chosen, part_rows=part_rows, identity=identity, trusted=trusted
+            saved,
+            data,
+            out,
+            engine=chosen,
+            part_rows=part_rows,
+            identity=identity,
+            proba=named_columns(proba or (), ()),
+            trusted=trusted,
         )
     for note in done.notes[:SHOWN_NOTES]:
         echo(f"note: {note}")

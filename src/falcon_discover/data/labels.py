@@ -1,4 +1,4 @@
-"""Labels at the door: two classes as 0/1, with their names kept."""
+"""Labels at the door: classes as numbers from 0 on, with their names kept."""
 
 from __future__ import annotations
 
@@ -9,16 +9,21 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from sklearn.utils import check_array, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.records import scalar
 
+# Codes are bytes.
+MAX_CLASSES = 127
+# Up to here a few rows may all be of different classes.
+FEW_CLASSES = 10
+
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Two-class labels as 0/1 with the class names kept; `classes[1]` is the positive class.
+    """Labels as positions among the classes; of two classes the second is the positive one.
 
     Examples
     --------
@@ -31,16 +36,16 @@ class Labels:
     codes: npt.NDArray[np.int8]
 
     @property
-    def positive(self) -> Any:
-        """The label that `p` is the probability of."""
-        return self.classes[1]
+    def n_classes(self) -> int:
+        """How many classes there are; rows need not hold all of them."""
+        return len(self.classes)
 
     def __len__(self) -> int:
         return len(self.codes)
 
     @classmethod
     def from_input(cls, y: Any, classes: npt.ArrayLike | None = None) -> Labels:
-        """Read labels; with `classes` of an earlier fit, hold them to these two."""
+        """Read labels; with `classes` of an earlier fit or of a model, hold them to these."""
         if y is None:
             raise InputError(
                 "y is None: labels are required, requires y to be passed, but the target y is None."
@@ -55,12 +60,15 @@ class Labels:
             strange = [v for v in pd.unique(values) if v not in known.tolist()]
             if strange:
                 raise InputError(
-                    f"y holds the label {label_repr(strange[0])}, which is neither "
-                    f"{label_repr(known[0])} nor {label_repr(known[1])}: use the labels of the fit."
+                    f"y holds the label {label_repr(strange[0])}, which is {_none_of(known)}: use "
+                    "the labels of the fit."
                 )
         else:
-            known = _two_classes(values)
-        return cls(known, (values == known[1]).astype(np.int8))
+            known = _distinct(values)
+        if len(known) == 2:
+            return cls(known, (values == known[1]).astype(np.int8))
+        places = {label: place for place, label in enumerate(known.tolist())}
+        return cls(known, np.array([places[label] for label in values.tolist()], dtype=np.int8))
 
 
 def label_repr(label: Any) -> str:
@@ -72,6 +80,26 @@ def label_repr(label: Any) -> str:
     ('1', "'yes'")
     """
     return repr(scalar(label))
+
+
+def probability_names(classes: npt.NDArray[Any]) -> list[str]:
+    """Return what the columns of a model's probabilities are called, in the order of the classes.
+
+    Examples
+    --------
+    >>> probability_names(np.array(["no", "yes"])), probability_names(np.array([1, 2, 3]))
+    (['p'], ['p_1', 'p_2', 'p_3'])
+    """
+    return ["p"] if len(classes) == 2 else [f"p_{scalar(label)}" for label in classes]
+
+
+def _none_of(known: npt.NDArray[Any]) -> str:
+    if len(known) == 2:
+        return f"neither {label_repr(known[0])} nor {label_repr(known[1])}"
+    shown = ", ".join(label_repr(label) for label in known[:5]) + (
+        ", ..." if known[5:].size else ""
+    )
+    return f"none of the {len(known)} classes ({shown})"
 
 
 def _label_array(y: Any) -> npt.NDArray[Any]:
@@ -96,10 +124,10 @@ def _check_complete(values: npt.NDArray[Any]) -> None:
             "drop them or label them."
         )
     if np.issubdtype(values.dtype, np.floating) and np.isinf(values).any():
-        raise InputError("Input y contains infinity: labels must be two distinct values.")
+        raise InputError("Input y contains infinity: labels must be distinct values.")
 
 
-def _two_classes(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     try:
         known = np.unique(values)
     except TypeError as error:
@@ -113,17 +141,15 @@ def _two_classes(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         with notices.ignoring(UserWarning, "The number of unique classes"):
             check_classification_targets(values)
     except (TypeError, ValueError) as error:
-        raise InputError(f"y is not a column of two classes. {error}") from error
+        raise InputError(f"y is not a column of classes. {error}") from error
     if len(known) == 1:
         raise InputError(
             f"y has one class only ({label_repr(known[0])}): confident errors can be found only "
-            "where both classes occur; give labelled rows of both."
+            "where two classes or more occur; give labelled rows of each."
         )
-    if len(known) > 2:
-        with notices.ignoring(UserWarning, "The number of unique classes"):
-            kind = type_of_target(values, input_name="y")
+    if len(known) > MAX_CLASSES or (len(known) > FEW_CLASSES and len(known) > len(values) / 2):
         raise InputError(
-            f"Only binary classification is supported. The type of the target is {kind}: "
-            f"y has {len(known)} classes; reduce it to two, such as one class against the rest."
+            f"y has {len(known):,} different values in {len(values):,} rows: that looks like a "
+            f"quantity or an identifier. Give a column of classes, at most {MAX_CLASSES}."
         )
     return known

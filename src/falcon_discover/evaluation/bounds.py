@@ -17,10 +17,15 @@ import numpy.typing as npt
 from scipy.stats import beta, binom, hypergeom
 
 from falcon_discover.data.twins import Content
+from falcon_discover.evaluation.betting import betting_bound
 from falcon_discover.metrics import review_size
+from falcon_discover.metrics.design import Design, summed
 from falcon_discover.metrics.intervals import upper_bound
-from falcon_discover.metrics.ordering import Found, Ranking
+from falcon_discover.metrics.ordering import Found, Ranking, whole
+from falcon_discover.metrics.ranking import review_weight
+from falcon_discover.metrics.weighted import WeightedRanking
 from falcon_discover.runtime.types import BoolArray, FloatArray
+from falcon_discover.runtime.words import is_count
 from falcon_discover.settings import PAPER
 
 # Budgets of every curve: fine where reviews are planned, coarse beyond.
@@ -137,6 +142,15 @@ def _last(holds: Callable[[int], bool], low: int, high: int) -> int:
     return low
 
 
+def as_share(budget: float, rows: int, design: Design | None) -> float:
+    """Return a budget as a share, which is what bounds speak of: of these rows or those to come."""
+    if not is_count(budget):
+        return budget
+    if design is None:
+        return review_size(rows, budget) / max(rows, 1)
+    return review_weight(design.weight, budget) / design.total()
+
+
 def unread(n: int, budget: float) -> int:
     """Return how many of n rows a budget leaves; a budget of 0 leaves all."""
     return n - review_size(n, budget) if budget else n
@@ -150,8 +164,8 @@ class Left:
     unread rows and bound on the errors among them are `batch_unreviewed` and `batch_missed`.
     """
 
-    unreviewed: int
-    missed: int
+    unreviewed: float
+    missed: float
     upper: float
     batch_unreviewed: int | None = None
     batch_missed: int | None = None
@@ -193,21 +207,91 @@ class _Sample:
 
 
 @dataclass(frozen=True, eq=False)
+class _Drawn:
+    """Labelled rows in review order that have weights or come in groups.
+
+    Attributes
+    ----------
+    events, design : of the rows, in review order
+    largest : the most confident predictions that a group holds
+    """
+
+    events: BoolArray
+    ranking: WeightedRanking
+    design: Design
+    largest: float
+
+    @classmethod
+    def of(
+        cls, events: BoolArray, ranking: WeightedRanking, design: Design, eligible: BoolArray
+    ) -> _Drawn:
+        sizes = design.by_unit(eligible.astype(np.float64))
+        order = ranking.order
+        return cls(events[order], ranking, design.take(order), float(sizes.max(initial=0.0)))
+
+    def parts(self, budget: float) -> FloatArray:
+        """Return the weight of each row that is not reviewed."""
+        if not budget:
+            return self.ranking.weight
+        size = review_weight(self.ranking.weight, budget)
+        return self.ranking.weight * (1.0 - self.ranking.inside(size))
+
+    def missed(self, budget: float) -> tuple[float, float]:
+        """Return the weight of unread rows, and of the confident errors among them."""
+        parts = self.parts(budget)
+        return whole(float(parts.sum())), whole(float(parts @ self.events))
+
+    def bound(self, budget: float, at: float, confidence_level: float, batch: int | None) -> Left:
+        """Return what a budget leaves, bounded by what the smaller budget `at` leaves."""
+        left, missed = self.missed(budget)
+        parts = self.parts(at)
+        upper = self._upper(parts, parts * self.events, confidence_level)
+        if at != budget:
+            upper = min(1.0, upper * float(parts.sum()) / left) if left else 0.0
+        return Left(left, missed, upper)
+
+    def best(self, budget: float, confidence_level: float) -> float:
+        """Return the bound if no confident error were left."""
+        parts = self.parts(budget)
+        return self._upper(parts, np.zeros(len(parts)), confidence_level)
+
+    def _upper(self, unread: FloatArray, missed: FloatArray, confidence_level: float) -> float:
+        lost, left = (summed(self.design.unit, values) for values in (missed, unread))
+        return betting_bound(lost, left, self.largest, confidence_level)
+
+
+@dataclass(frozen=True, eq=False)
 class Unread:
     """What review budgets leave of labelled rows: of all, and of one of each set of twins.
 
     The larger of the two bounds counts; see `falcon_discover.data.twins`.
     """
 
-    samples: tuple[_Sample, ...]
+    samples: tuple[_Sample | _Drawn, ...]
     # Rows of different values, by which it is known without labels what can be shown at all.
     distinct: int
     twins: int
 
     @classmethod
-    def of(cls, events: npt.ArrayLike, score: FloatArray, content: Content | None = None) -> Unread:
-        """Sort labelled rows for review; without their content all are taken to differ."""
+    def of(
+        cls,
+        events: npt.ArrayLike,
+        score: FloatArray,
+        content: Content | None = None,
+        design: Design | None = None,
+        eligible: BoolArray | None = None,
+    ) -> Unread:
+        """Sort labelled rows for review; without their content all are taken to differ.
+
+        Parameters
+        ----------
+        design : how the rows were drawn; None for independent rows that count alike
+        eligible : which rows can be events; of use with a design
+        """
         known = np.asarray(events, dtype=np.bool_)
+        if design is not None:
+            sure = np.ones(len(known), dtype=bool) if eligible is None else eligible
+            return cls._drawn(known, score, content, design, sure)
         if content is None:
             return cls((_Sample.of(known, Ranking.of(score)),), len(known), 0)
         samples = [_Sample.of(known, Ranking.of(score, content.ties))]
@@ -217,8 +301,34 @@ class Unread:
             samples.append(_Sample.of(known[kept], ranking))
         return cls(tuple(samples), content.distinct, content.twins)
 
+    @classmethod
+    def _drawn(
+        cls,
+        events: BoolArray,
+        score: FloatArray,
+        content: Content | None,
+        design: Design,
+        eligible: BoolArray,
+    ) -> Unread:
+        ties = None if content is None else content.ties
+        ranking = WeightedRanking.of(score, design.weight, ties)
+        samples = [_Drawn.of(events, ranking, design, eligible)]
+        if content is None:
+            return cls(tuple(samples), len(events), 0)
+        if content.twins:
+            kept = content.one_of_each(score)
+            part = design.take(kept)
+            ranking = WeightedRanking.of(score[kept], part.weight, content.ties[kept])
+            samples.append(_Drawn.of(events[kept], ranking, part, eligible[kept]))
+        return cls(tuple(samples), content.distinct, content.twins)
+
     def __len__(self) -> int:
         return len(self.samples[0].events)
+
+    @property
+    def largest(self) -> float:
+        """The most confident predictions of a group, by which its bound goes."""
+        return max(s.largest for s in self.samples if isinstance(s, _Drawn))
 
     def left(
         self,
@@ -258,6 +368,9 @@ class Unread:
 
     def best(self, budget: float, confidence_level: float, batch: int | None) -> float:
         """Return the bound if no confident error were left: what can be shown at all."""
+        drawn = [s.best(budget, confidence_level) for s in self.samples if isinstance(s, _Drawn)]
+        if drawn:
+            return max(drawn)
         n = unread(self.distinct, budget)
         if batch is None:
             return upper_bound(0, n, confidence_level)

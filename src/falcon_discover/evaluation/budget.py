@@ -13,6 +13,10 @@ could not pass whatever their labels: such budgets are not tested.
 
 All of it takes the rows as independent draws from one population. Rows with a twin may be
 copies: bounds are then also made with one of each set of twins, and the larger one counts.
+
+Of rows in groups the groups are independent draws, and of weighted rows each stands for several.
+The exact bound does not hold for these: `betting.betting_bound` takes its place. A budget is then
+a share of what the rows stand for, and there is no bound for the next batch.
 """
 
 from __future__ import annotations
@@ -24,12 +28,32 @@ import numpy as np
 import pandas as pd
 
 from falcon_discover.data.twins import Content
-from falcon_discover.evaluation.bounds import Unread, fewest_rows
-from falcon_discover.exceptions import InputError, check_number
+from falcon_discover.evaluation.assumptions import (
+    ASSUMED,
+    EXACT,
+    check_batch,
+    check_share,
+    copies,
+    doubted,
+    needed,
+    resting_on,
+    said,
+)
+from falcon_discover.evaluation.bounds import Unread, as_share
 from falcon_discover.metrics import review_size
+from falcon_discover.metrics.decisions import Tau
+from falcon_discover.metrics.design import Design
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray, FloatArray
-from falcon_discover.runtime.words import percent, rate
+from falcon_discover.runtime.words import (
+    amount,
+    budget_words,
+    counted,
+    is_count,
+    level,
+    percent,
+    rate,
+)
 from falcon_discover.settings import PAPER
 
 GRID_STEP = 0.02
@@ -50,12 +74,9 @@ CROSS_FITTED = (
     "the final ones learned from a few more rows, so the statement is close to exact, not exact"
 )
 KNOWN_UNSEEN = (HELD_OUT, CROSS_FITTED)
-ASSUMED = "for independent rows like these"
 
 
 class _Stated:
-    """A statement that holds with a certain confidence."""
-
     confidence_level: float
 
     @property
@@ -71,7 +92,7 @@ class MissedBound(_Stated):
 
     Attributes
     ----------
-    budget : the share reviewed
+    budget : the share reviewed, or the number of rows: of these or, with `batch`, of those to come
     rows, unreviewed, missed : labelled rows, those not reviewed, confident errors among them
     rate, upper : their rate and the upper bound: in the long run, or in the batch
     confidence_level : of the bound
@@ -82,12 +103,14 @@ class MissedBound(_Stated):
     batch : how many rows to come the bound speaks of; None for the long run
     batch_unreviewed, batch_missed : rows of the batch that are not reviewed, and the upper bound
         on the confident errors among them
+    method : which bound it is
+    assumed : what it takes the rows for, in words
     """
 
     budget: float
-    rows: int
-    unreviewed: int
-    missed: int
+    rows: float
+    unreviewed: float
+    missed: float
     rate: float
     upper: float
     confidence_level: float
@@ -98,6 +121,8 @@ class MissedBound(_Stated):
     batch: int | None = None
     batch_unreviewed: int | None = None
     batch_missed: int | None = None
+    method: str = EXACT
+    assumed: str = ASSUMED
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and words."""
@@ -105,12 +130,13 @@ class MissedBound(_Stated):
 
     def __repr__(self) -> str:
         return (
-            f"{_doubted(self.doubt)}"
-            f"Reviewing the top {percent(self.budget)} leaves {self.unreviewed:,} of "
-            f"{self.rows:,} rows unread, {self.missed:,} of them confident errors "
+            f"{doubted(self.doubt)}"
+            f"Reviewing the top {self._budget()} leaves {amount(self.unreviewed)} of "
+            f"{amount(self.rows)} rows unread, {amount(self.missed)} of them confident errors "
             f"({rate(self.rate)}); with {percent(self.confidence_level)} confidence "
             f"{self._bound()}, "
-            f"{ASSUMED} and {self._budgets()}.{_copies(self.twins)}\nEstimated on {self.source}."
+            f"{self.assumed} and {self._budgets()}{said(self.method)}.{copies(self.twins)}"
+            f"\nEstimated on {self.source}."
         )
 
     def _bound(self) -> str:
@@ -120,6 +146,12 @@ class MissedBound(_Stated):
             f"at most {self.batch_missed:,} of the {self.batch_unreviewed:,} left unread of the "
             f"next {self.batch:,} rows will be ({rate(self.upper)})"
         )
+
+    def _budget(self) -> str:
+        words = budget_words(self.budget)
+        if self.batch is None or not is_count(self.budget):
+            return words
+        return f"{words} of every {self.batch:,}"
 
     def _budgets(self) -> str:
         if self.simultaneous:
@@ -144,6 +176,8 @@ class ReviewBudget(_Stated):
     doubt : why the statement may be worthless, if so
     twins : labelled rows with a twin; see `falcon_discover.data.twins`
     batch : how many rows to come the statement speaks of; None for the long run
+    method : which bound it rests on
+    assumed : what it takes the rows for, in words
     """
 
     budget: float
@@ -154,10 +188,12 @@ class ReviewBudget(_Stated):
     tested: pd.DataFrame
     rows: int
     source: str
-    tau: float = PAPER.tau
+    tau: Tau = PAPER.tau
     doubt: str = ""
     twins: int = 0
     batch: int | None = None
+    method: str = EXACT
+    assumed: str = ASSUMED
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and words."""
@@ -173,17 +209,19 @@ class ReviewBudget(_Stated):
             "doubt": self.doubt,
             "twins": self.twins,
             "batch": self.batch,
+            "method": self.method,
+            "assumed": self.assumed,
             "statement": repr(self),
         }
 
     def __repr__(self) -> str:
         if not self.eligible:
             return (
-                f"No prediction reaches {percent(self.tau)} confidence, so there is nothing to "
+                f"No prediction reaches {level(self.tau)} confidence, so there is nothing to "
                 "review: none of them can be a confident error."
             )
         rows = f"Estimated on {self.rows:,} rows: {self.source}."
-        return f"{_doubted(self.doubt)}{self._statement()}{_copies(self.twins)}\n{rows}"
+        return f"{doubted(self.doubt)}{self._statement()}{copies(self.twins)}\n{rows}"
 
     def _statement(self) -> str:
         where = "in the long run" if self.batch is None else f"in the next {self.batch:,} rows"
@@ -201,8 +239,8 @@ class ReviewBudget(_Stated):
         head = f"Review the top {percent(self.budget)}" if self.budget else "Nothing needs review"
         return (
             f"{head}: with {percent(self.confidence_level)} confidence "
-            f"{target}, {ASSUMED}. Of {int(last['unreviewed']):,} rows left unread "
-            f"{int(last['missed']):,} were, so {self._bound(last)}."
+            f"{target}, {self.assumed}. Of {counted(last['unreviewed'])} rows left unread "
+            f"{counted(last['missed'])} were, so {self._bound(last)}{said(self.method)}."
         )
 
     def _bound(self, last: pd.Series) -> str:
@@ -219,21 +257,7 @@ class ReviewBudget(_Stated):
         few = f"{self.rows:,} labelled rows are too few to show it for a smaller budget"
         if self.batch is not None:
             return f"{few}."
-        needed = fewest_rows(self.max_residual_rate, self.confidence_level)
-        return f"{few}, at least {needed:,} unread ones are needed."
-
-
-def _doubted(doubt: str) -> str:
-    return f"{doubt} Until that is settled, do not rely on this:\n" if doubt else ""
-
-
-def _copies(twins: int) -> str:
-    if not twins:
-        return ""
-    return (
-        f" {twins:,} of the labelled rows have a twin, with the same values and label, and may be "
-        "copies: the bound is the larger of that with all rows and that with one of each."
-    )
+        return f"{few}, {needed(self.method, self.max_residual_rate, self.confidence_level)}."
 
 
 def review_budget(
@@ -245,8 +269,9 @@ def review_budget(
     confidence_level: float = PAPER.interval_level,
     batch: int | None = None,
     content: Content | None = None,
+    design: Design | None = None,
     source: str = NEW_ROWS,
-    tau: float = PAPER.tau,
+    tau: Tau = PAPER.tau,
     doubt: str = "",
 ) -> ReviewBudget:
     """Return the smallest budget whose rest can be shown to be safe.
@@ -259,6 +284,7 @@ def review_budget(
     batch : how many rows to come the statement is to speak of; None for the long run
     content : what the rows hold: it orders rows of equal score and tells twins. Without it, a cut
         among equal scores counts the expected number, rounded up
+    design : weights and groups of the rows; None where they are independent and count alike
 
     Examples
     --------
@@ -269,10 +295,12 @@ def review_budget(
     """
     check_share(max_residual_rate, "max_residual_rate")
     check_share(confidence_level, "confidence_level")
-    check_batch(batch)
+    check_batch(batch, design)
     n = len(events)
-    rows = Unread.of(events, score, content)
+    rows = Unread.of(events, score, content, design, eligible)
     share = float(np.mean(eligible)) if n else 0.0
+    if design is not None and n:
+        share = design.mean(eligible)
     budgets = [budget for budget in GRID if budget < share]
     level = confidence_level
     if batch is not None:
@@ -289,9 +317,8 @@ def review_budget(
     columns = ["budget", "unreviewed", "missed", "upper", "passed"]
     if batch is not None:
         columns[-1:] = ["batch_unreviewed", "batch_missed", "passed"]
-    frame = pd.DataFrame(tested, columns=columns)
-    if not tested:
-        frame = frame.astype({"passed": bool})
+    # Without a line the type of a column is not known.
+    frame = pd.DataFrame(tested, columns=columns).astype({"passed": bool})
     safe = [line["budget"] for line in tested if line["passed"]]
     every = not safe
     return ReviewBudget(
@@ -307,6 +334,7 @@ def review_budget(
         doubt,
         rows.twins,
         batch,
+        *resting_on(rows, design),
     )
 
 
@@ -319,6 +347,8 @@ def missed_bound(
     batch: int | None = None,
     simultaneous: bool = False,
     content: Content | None = None,
+    design: Design | None = None,
+    eligible: BoolArray | None = None,
     source: str = NEW_ROWS,
     doubt: str = "",
 ) -> MissedBound:
@@ -326,10 +356,12 @@ def missed_bound(
 
     Parameters
     ----------
+    budget : a share of the rows, or a number of them: of these or, with `batch`, of those to come
     batch : how many rows to come the bound is to speak of; None for the long run
     simultaneous : whether it is to hold together with the bounds of all other budgets, so also for
         a budget chosen by looking at them
-    content : as in `review_budget`
+    content, design : as in `review_budget`
+    eligible : which rows could be confident errors; of use with a design
 
     Examples
     --------
@@ -338,13 +370,14 @@ def missed_bound(
     0
     """
     check_share(confidence_level, "confidence_level")
-    check_batch(batch)
+    check_batch(batch, design)
     review_size(len(events), budget)
-    rows = Unread.of(events, score, content)
-    left = rows.left(budget, confidence_level, batch=batch, simultaneous=simultaneous)
+    rows = Unread.of(events, score, content, design, eligible)
+    share = as_share(budget, len(events) if batch is None else batch, design)
+    left = rows.left(share, confidence_level, batch=batch, simultaneous=simultaneous)
     return MissedBound(
         budget,
-        len(events),
+        len(events) if design is None else design.total(),
         left.unreviewed,
         left.missed,
         left.missed / left.unreviewed if left.unreviewed else 0.0,
@@ -357,19 +390,5 @@ def missed_bound(
         batch,
         left.batch_unreviewed,
         left.batch_missed,
+        *resting_on(rows, design),
     )
-
-
-def check_batch(batch: int | None) -> None:
-    """Raise if the size of a batch is not a number of rows."""
-    whole = isinstance(batch, int | np.integer) and not isinstance(batch, bool)
-    if batch is not None and not (whole and batch >= 1):
-        raise InputError(
-            f"batch is {batch!r}: give the number of rows to come, at least 1, or None for the "
-            "long run."
-        )
-
-
-def check_share(value: float, name: str) -> None:
-    """Raise if a rate or a confidence is not between 0 and 1."""
-    check_number(name, value, lambda share: 0.0 < share < 1.0, "it must lie between 0 and 1")

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from falcon_discover import metrics
-from falcon_discover.metrics.intervals import auroc_difference
+from falcon_discover.metrics.clustered import difference_interval
+from falcon_discover.metrics.decisions import Tau
 from falcon_discover.rankers.gated import GatedRisk
 from falcon_discover.rankers.inputs import features, signal_columns
 from falcon_discover.rankers.training import LabelledState
@@ -100,19 +101,21 @@ class Contributions:
         return f"{self.words()}\n\n{table}"
 
 
-def contributions(rows: LabelledState, ranker: GatedRisk, tau: float) -> Contributions:
+def contributions(rows: LabelledState, ranker: GatedRisk, tau: Tau) -> Contributions:
     """Return what each family earns, cross-fitted on the rows the ranker learned from."""
     state, wrong = rows.state, rows.errors()
     eligible = state.eligible(tau)
     events = (wrong & eligible)[eligible]
     count = int(events.sum())
+    design = None if state.design is None else state.design.take(eligible)
+    weight = None if design is None else design.weight
     if count < 2 or count == len(events):
         nothing = pd.DataFrame(columns=["family", "what", "auroc_without", "loss", "low", "high"])
         return Contributions(nothing, (np.nan,) * 3, np.nan, count, len(events))
     there = _present(state)
     progress.expect(len(there))
     whole = ranker.held_out_risk_[eligible]
-    gate = metrics.gated_confidence(state.confidence, tau)[eligible]
+    gate = metrics.gated_confidence(state.confidence, state.level(tau))[eligible]
     table = []
     # All families are looked at, so each interval gets its share of what may fail.
     level = 1 - (1 - PAPER.interval_level) / len(there)
@@ -122,12 +125,12 @@ def contributions(rows: LabelledState, ranker: GatedRisk, tau: float) -> Contrib
         with notices.collected():
             less = GatedRisk(leave_out=leave_out, random_state=ranker.random_state)
             without = less.fit(state, wrong, tau).held_out_risk_[eligible]
-        loss, low, high = auroc_difference(events, whole, without, level)
+        loss, low, high = difference_interval(events, whole, without, design, level)
         table.append(
             {
                 "family": family,
                 "what": FAMILIES[family],
-                "auroc_without": metrics.fc_auroc(events, without),
+                "auroc_without": metrics.fc_auroc(events, without, sample_weight=weight),
                 "loss": loss,
                 "low": low,
                 "high": high,
@@ -136,8 +139,8 @@ def contributions(rows: LabelledState, ranker: GatedRisk, tau: float) -> Contrib
     frame = pd.DataFrame(table).sort_values("loss", ascending=False, ignore_index=True)
     return Contributions(
         frame,
-        auroc_difference(events, whole, gate),
-        metrics.fc_auroc(events, whole),
+        difference_interval(events, whole, gate, design),
+        metrics.fc_auroc(events, whole, sample_weight=weight),
         count,
         len(events),
     )

@@ -15,7 +15,8 @@ from scipy.special import expit
 
 from falcon_discover.data.labels import label_repr
 from falcon_discover.metrics import fc_auroc
-from falcon_discover.metrics.intervals import auroc_interval, upper_bound
+from falcon_discover.metrics.clustered import area_interval
+from falcon_discover.metrics.intervals import upper_bound
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.signals.catalogue import OPINIONS
 from falcon_discover.signals.state import State
@@ -50,10 +51,27 @@ def alerts(
     >>> alerts(State.from_scores(p), (p < 0.5).astype(np.int8), np.array(["no", "yes"]))[0][:56]
     'These scores rank the labels backwards (AUROC 0.00). If '
     """
+    if state.p.ndim == 2:
+        return _of_more_classes(state, codes)
     if len(codes) and np.array_equal(state.p, codes):
         return (THE_LABELS,)
     found = _backwards(state, codes, classes, scored), _learned_by_heart(state, codes)
     return tuple(alert for alert in found if alert)
+
+
+def _of_more_classes(state: State, codes: npt.NDArray[np.int8]) -> tuple[str, ...]:
+    """Return what is wrong with the scores of more than two classes."""
+    n_classes = state.n_classes
+    if len(codes) and np.array_equal(state.p, np.eye(n_classes)[codes]):
+        return (THE_LABELS,)
+    right = int((state.decision == codes).sum())
+    # Guessing is right in about one of as many rows as there are classes, or more often.
+    if upper_bound(right, len(codes), BACKWARDS_LEVEL) >= BACKWARDS / n_classes:
+        return ()
+    return (
+        f"These scores are right in {right:,} of {len(codes):,} rows, less often than a guess "
+        f"among {n_classes} classes. Check that the columns are in the order of the classes.",
+    )
 
 
 def _backwards(
@@ -61,8 +79,9 @@ def _backwards(
 ) -> str | None:
     if np.bincount(codes, minlength=2).min() < FEWEST_OF_A_CLASS:
         return None
-    area = fc_auroc(codes, state.p)
-    if area >= BACKWARDS or auroc_interval(codes, state.p, BACKWARDS_LEVEL)[1] >= 0.5:
+    area = fc_auroc(codes, state.p, sample_weight=state.weight)
+    highest = area_interval(codes, state.p, state.design, BACKWARDS_LEVEL)[1]
+    if area >= BACKWARDS or not highest < 0.5:
         return None
     head = f"These scores rank the labels backwards (AUROC {area:.2f})."
     if state.has_stability:

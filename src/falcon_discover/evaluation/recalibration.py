@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.special import expit
 from sklearn.model_selection import StratifiedKFold
 
 from falcon_discover import metrics
 from falcon_discover.calibration import Discrepancy, fitted_calibrator
-from falcon_discover.metrics.intervals import share_interval
+from falcon_discover.data.drawing import group_folds
+from falcon_discover.exceptions import InputError
+from falcon_discover.metrics.decisions import Tau, level_of
+from falcon_discover.metrics.design import Design, counted, rate_interval
 from falcon_discover.rankers.training import LabelledState
+from falcon_discover.runtime import notices
 from falcon_discover.runtime.records import records
 from falcon_discover.runtime.threads import limited
 from falcon_discover.runtime.types import FloatArray, IntArray
-from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
 
 BEFORE = "before"
@@ -47,7 +50,7 @@ class Recalibration:
     """
 
     table: pd.DataFrame
-    tau: float
+    tau: Tau
     words: str
 
     def frame(self) -> pd.DataFrame:
@@ -62,7 +65,7 @@ class Recalibration:
         return f"{self.table.to_string(index=False, float_format='{:.4f}'.format)}\n{self.words}"
 
 
-def recalibrated(learn: LabelledState, measure: LabelledState, tau: float) -> Recalibration:
+def recalibrated(learn: LabelledState, measure: LabelledState, tau: Tau) -> Recalibration:
     """Return the effect of calibrators fitted on some rows and measured on others."""
     fit, measure = _sample(learn), _sample(measure, MAX_MEASURED)
     scores = _scores(fit, measure.state)
@@ -73,12 +76,11 @@ def recalibrated(learn: LabelledState, measure: LabelledState, tau: float) -> Re
     return Recalibration(_table(measure, scores, tau), tau, words)
 
 
-def cross_recalibrated(rows: LabelledState, tau: float, seed: int = 0) -> Recalibration:
+def cross_recalibrated(rows: LabelledState, tau: Tau, seed: int = 0) -> Recalibration:
     """Return the effect of calibrators on the rows there are, each by one that has not seen it."""
     rows = _sample(rows)
-    scores = {method: np.empty(len(rows.codes)) for method in SHOWN}
-    splitter = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    for seen, held_out in splitter.split(rows.codes, rows.codes):
+    scores = {method: np.empty(rows.state.p.shape) for method in SHOWN}
+    for seen, held_out in _folds(rows, seed):
         part, rest = _take(rows, seen), rows.state.take(held_out)
         for method, p in _scores(part, rest).items():
             scores[method][held_out] = p
@@ -89,57 +91,82 @@ def cross_recalibrated(rows: LabelledState, tau: float, seed: int = 0) -> Recali
     return Recalibration(_table(rows, scores, tau), tau, words)
 
 
+def _folds(rows: LabelledState, seed: int) -> Iterator[tuple[IntArray, IntArray]]:
+    if rows.state.group is None:
+        splitter = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+        # Of more than two classes some may have fewer rows than there are parts.
+        with notices.ignoring(UserWarning, "The least populated class"):
+            parts = list(splitter.split(rows.codes, rows.codes))
+        yield from parts
+        return
+    count = min(FOLDS, len(np.unique(rows.state.group)))
+    for seen, held_out in group_folds(rows.codes, rows.state.group, count, seed):
+        if len(np.unique(rows.codes[seen])) < 2:
+            raise InputError("too few groups hold rows of one class to recalibrate.")
+        yield seen, held_out
+
+
 def enough_labels(codes: npt.ArrayLike) -> bool:
-    """Return whether there are rows of both classes to fit on and to measure.
+    """Return whether there are rows of two classes or more to fit on and to measure.
 
     Examples
     --------
     >>> enough_labels([0, 1] * 20), enough_labels([0] * 30 + [1])
     (True, False)
     """
-    values = np.asarray(codes)
-    return bool(min((values == 0).sum(), (values == 1).sum()) >= MIN_OF_A_CLASS)
+    counts = np.bincount(np.asarray(codes, dtype=np.intp), minlength=2)
+    return bool(np.sort(counts)[-2] >= MIN_OF_A_CLASS)
 
 
 def _scores(learn: LabelledState, state: State) -> dict[str, FloatArray]:
     # Small fits: more threads would only wait for each other.
     with limited(1, 1):
-        platt = fitted_calibrator("platt", learn.state, learn.codes)
+        weight = learn.state.weight
+        platt = fitted_calibrator("platt", learn.state, learn.codes, weight)
         # One fit for both: without caution the log-odds stay as they are.
-        own = Discrepancy("auto").fit(learn.state, learn.codes)
-        found = platt.predict(state), expit(own.log_odds(state)), own.predict(state)
+        own = Discrepancy("auto").fit(learn.state, learn.codes, weight)
+        found = platt.predict(state), own.predict(state, caution=0.0), own.predict(state)
         return dict(zip(SHOWN, found, strict=True))
 
 
-def _table(rows: LabelledState, scores: dict[str, FloatArray], tau: float) -> pd.DataFrame:
-    covered = int(rows.state.eligible(tau).sum())
+def _table(rows: LabelledState, scores: dict[str, FloatArray], tau: Tau) -> pd.DataFrame:
+    state, design = rows.state, rows.state.design
+    (covered,) = counted(design, state.eligible(tau))
     return pd.DataFrame(
         [
-            {"method": method, **_figures(rows.codes, p, tau, covered)}
-            for method, p in {BEFORE: rows.state.p, **scores}.items()
+            {"method": method, **_figures(rows.codes, p, tau, covered, state.threshold, design)}
+            for method, p in {BEFORE: state.p, **scores}.items()
         ]
     )
 
 
 def _figures(
-    codes: npt.NDArray[np.int8], p: FloatArray, tau: float, covered: int
+    codes: npt.NDArray[np.int8],
+    p: FloatArray,
+    tau: Tau,
+    covered: float,
+    threshold: float,
+    design: Design | None,
 ) -> dict[str, float]:
-    sure = int((metrics.confidence(p) >= tau).sum())
-    wrong = int(metrics.false_confidence(codes, p, tau).sum())
-    low, high = share_interval(wrong, sure)
+    decision = metrics.decided(p, threshold)
+    eligible = metrics.confidence(p, threshold) >= level_of(tau, decision)
+    right = decision == codes
+    rows, sure, wrong = counted(design, np.ones(len(p), bool), eligible, eligible & ~right)
+    low, high = rate_interval(design, ~right, eligible)
+    weight = None if design is None else design.weight
     return {
-        "rows": len(p),
-        "nll": metrics.nll(codes, p),
-        "brier": metrics.brier(codes, p),
-        "ece": metrics.ece(codes, p),
-        "auroc": metrics.fc_auroc(codes, p),
-        "accuracy": float(((p >= PAPER.decision_threshold) == codes).mean()),
+        "rows": rows,
+        "nll": metrics.nll(codes, p, sample_weight=weight),
+        "brier": metrics.brier(codes, p, sample_weight=weight),
+        "ece": metrics.ece(codes, p, sample_weight=weight),
+        "auroc": metrics.label_auroc(codes, p, sample_weight=weight),
+        "accuracy": float(right.mean()) if design is None else design.mean(right),
         "confident": sure,
         "confident_errors": wrong,
         "rate": wrong / sure if sure else np.nan,
         "low": low,
         "high": high,
-        "errors_at_coverage": metrics.errors_among_surest(codes, p, covered),
+        "errors_at_coverage": metrics.errors_among_surest(codes, p, covered, sample_weight=weight),
     }
 
 

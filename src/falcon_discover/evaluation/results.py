@@ -15,15 +15,21 @@ from falcon_discover import metrics
 from falcon_discover.evaluation.risks import RiskCalibration
 from falcon_discover.evaluation.sides import Sides
 from falcon_discover.exceptions import check_numbers
-from falcon_discover.metrics.intervals import auroc_interval, share_interval
+from falcon_discover.metrics.clustered import area_interval
+from falcon_discover.metrics.decisions import Tau
+from falcon_discover.metrics.design import Design, counted, rate_interval
 from falcon_discover.metrics.ordering import Found, Ranking
-from falcon_discover.metrics.ranking import captures
-from falcon_discover.runtime.records import plain, records
+from falcon_discover.metrics.ranking import BUDGET, Captured, captures, drawn_captures, is_budget
+from falcon_discover.metrics.weighted import WeightedRanking
+from falcon_discover.runtime.records import framed, plain, records
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
-from falcon_discover.runtime.words import counted, percent
+from falcon_discover.runtime.words import budget_words, level, percent
+from falcon_discover.runtime.words import counted as said
 from falcon_discover.signals.state import State
 
-Scores = Callable[[str, float], FloatArray]
+Scores = Callable[[str, Tau], FloatArray]
+# The main threshold in tables, where it differs by class.
+BY_CLASS = "by class"
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +39,7 @@ class Evaluation:
     Attributes
     ----------
     ranker : name of the ranker under evaluation, the first in every table
-    tau : the main threshold
+    tau : the main threshold, or "by class" where it differs
     captures : one row per threshold, ranker and budget
     rankings : one row per threshold and ranker: AUROC over all rows and among eligible rows
     severity : what the ranking made for `tau` finds of the events at higher thresholds
@@ -43,10 +49,12 @@ class Evaluation:
     alerts : why the figures may be worthless, in sentences; mostly none
     notice : what to know where all confident errors are rows of one class; mostly empty
     risk : whether the risk holds on these rows, where the ranker estimates one
+    design : what weights and groups mean for the figures, in words; empty without them
+    none_wrong : the highest rate of confident errors that seeing none leaves open
     """
 
     ranker: str
-    tau: float
+    tau: float | str
     captures: pd.DataFrame
     rankings: pd.DataFrame
     severity: pd.DataFrame
@@ -56,6 +64,13 @@ class Evaluation:
     alerts: tuple[str, ...] = ()
     notice: str = ""
     risk: RiskCalibration | None = None
+    design: str = ""
+    none_wrong: float = math.nan
+
+    def _level(self) -> str:
+        if isinstance(self.tau, str):
+            return level(tuple(self.sides.table["tau"]))
+        return percent(self.tau)
 
     def frame(self) -> pd.DataFrame:
         """Return captures: threshold, ranker, budget, counts, share found and its interval."""
@@ -67,30 +82,34 @@ class Evaluation:
         own = (self.captures["tau"] == self.tau) & (self.captures["ranker"] == self.ranker)
         main = self.captures[own]
         first = main.iloc[0]
-        seen, sure, wrong = int(first["rows"]), int(first["eligible"]), int(first["events"])
+        sure, wrong = first["eligible"], first["events"]
         head = (
-            f"Of {seen:,} predictions the model was at least {percent(self.tau)} sure of "
-            f"{sure:,}; {wrong:,} of those were wrong."
+            f"Of {said(first['rows'])} predictions the model was at least {self._level()} sure of "
+            f"{said(sure)}; {said(wrong)} of those were wrong."
         )
         if not sure:
-            return f"Of {seen:,} predictions none was at least {percent(self.tau)} sure."
+            return f"Of {said(first['rows'])} predictions none was at least {self._level()} sure."
         if not wrong and self.alerts:
             return f"{head} There is nothing to rank."
         if not wrong:
-            high = share_interval(0, sure)[1]
+            high = self.none_wrong
             return (
                 f"{head} There is nothing to rank: with 95% confidence fewer than "
                 f"{percent(high) if high >= 0.01 else f'{100 * high:.2g} %'} of such "
-                "predictions are wrong, for independent rows like these"
+                f"predictions are wrong, for independent {self._units} like these"
                 f"{self.assumption and f' and {self.assumption}'}."
             )
-        ends = main.sort_values("budget").iloc[[0, -1]].drop_duplicates("budget")
+        ends = main.sort_values("reviewed").iloc[[0, -1]].drop_duplicates("budget")
         found = ", ".join(
-            f"the top {percent(row.budget)} {'finds ' if i == 0 else ''}{counted(row.captured)}"
+            f"the top {budget_words(row.budget)} {'finds ' if i == 0 else ''}{said(row.captured)}"
             + (" of them" if i == 0 else "")
             for i, row in enumerate(ends.itertuples())
         )
         return f"{head} Reviewing {found}."
+
+    @property
+    def _units(self) -> str:
+        return "groups" if "groups" in self.design else "rows"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists and numbers; undefined figures are None."""
@@ -98,6 +117,7 @@ class Evaluation:
             "ranker": self.ranker,
             "tau": self.tau,
             "verdict": self.verdict(),
+            "design": self.design,
             "model": plain(self.model),
             "captures": records(self.captures),
             "rankings": records(self.rankings),
@@ -106,6 +126,7 @@ class Evaluation:
             "sides": {
                 "classes": records(self.sides.table),
                 "captures": records(self.sides.captures),
+                "mistaken": records(self.sides.mistaken),
                 "notice": self.notice,
             },
         }
@@ -118,10 +139,8 @@ class Evaluation:
     def figures(self) -> str:
         """Return the verdict, what was found, by which side, and whether the risk holds."""
         main = self.captures[self.captures["tau"] == self.tau]
-        table = main.pivot_table("capture", "ranker", "budget", dropna=False)
-        table.columns = [f"top {percent(budget)}" for budget in table.columns]
         ranks = self.rankings[self.rankings["tau"] == self.tau].set_index("ranker")
-        table = table.loc[list(ranks.index)].rename_axis(None)
+        table = _by_budget(main, "capture").loc[list(ranks.index)].rename_axis(None)
         table["eligible AUROC"] = ranks["eligible_auroc"]
         table["95 % interval"] = [
             "not defined" if math.isnan(low) else f"[{low:.3f}, {high:.3f}]"
@@ -131,10 +150,30 @@ class Evaluation:
         ]
         words = table.to_string(float_format=lambda v: f"{v:.3f}", na_rep="not defined")
         return (
-            f"{self.verdict()}\n\nShare of confident errors found, by review budget:\n{words}\n\n"
+            f"{self.verdict()}{self.design and f' {self.design}'}\n\n"
+            f"Share of confident errors found, by review budget:\n{words}\n\n"
+            f"{self._costs()}"
             f"By predicted class, with the number found by review budget:\n{self.sides}"
             + (f"\n\n{self.risk}" if self.risk is not None else "")
         )
+
+    def _costs(self) -> str:
+        """Return what the errors that are found would have cost, where costs are known."""
+        if "captured_cost" not in self.captures:
+            return ""
+        main = self.captures[self.captures["tau"] == self.tau]
+        table = _by_budget(main, "captured_cost").loc[list(dict.fromkeys(main["ranker"]))]
+        words = table.rename_axis(None).to_string(
+            float_format=lambda v: f"{v:.3f}", na_rep="not defined"
+        )
+        return f"Share of the cost of confident errors found, by review budget:\n{words}\n\n"
+
+
+def _by_budget(captures: pd.DataFrame, figure: str) -> pd.DataFrame:
+    """Return a figure by ranker and budget."""
+    table = captures.pivot_table(figure, "ranker", "budget", dropna=False)
+    table.columns = [f"top {budget_words(budget)}" for budget in table.columns]
+    return table
 
 
 def evaluate(
@@ -143,7 +182,7 @@ def evaluate(
     scores: Scores,
     *,
     rankers: Sequence[str],
-    tau: float,
+    tau: Tau,
     budgets: Sequence[float],
     taus: Sequence[float],
     classes: Sequence[Any] | npt.NDArray[Any] = (0, 1),
@@ -151,47 +190,57 @@ def evaluate(
     alerts: tuple[str, ...] = (),
     notice: str = "",
     risk: FloatArray | None = None,
+    cost: FloatArray | None = None,
 ) -> Evaluation:
     """Return the evaluation of several rankers on labelled rows; the first is the one in question.
 
-    `scores` returns the suspicion of the rows for a ranker's name and a threshold. The last of
-    `classes` has code 1; `risk` is of each row, where the ranker estimates it.
+    `scores` returns the suspicion of the rows for a ranker's name and a threshold. `classes` are
+    in the order of their codes; `risk` is of each row, where the ranker estimates it, and `cost`
+    that of a confident error in each row, where it is known.
     """
-    must = "give shares of the rows, above 0 and up to 1"
-    check_numbers("budgets", budgets, lambda share: 0 < share <= 1, must)
+    check_numbers("budgets", budgets, is_budget, BUDGET)
     must = "give confidences between 0.5 and 1"
     check_numbers("taus", taus, lambda level: 0.5 <= level <= 1, must, at_least=0)
-    taus = sorted({*taus, tau})
+    numbers = set(taus) if isinstance(tau, tuple) else {*taus, tau}
+    levels: dict[Any, Tau] = {number: number for number in sorted(numbers)}
+    own = BY_CLASS if isinstance(tau, tuple) else tau
+    levels[own] = tau
     # Rows in an order of their own, so that not even a last digit depends on that of the file.
     wrong = state.decision != codes
     rows = np.lexsort((wrong, state.confidence))
     confidence, wrong = state.confidence[rows], wrong[rows]
+    own_cost = None if cost is None else cost[rows]
+    design = state.design
+    drawn = None if design is None else design.take(rows)
     captures, rankings, severity = [], [], []
-    for threshold in taus:
+    for shown, threshold in levels.items():
+        least = np.broadcast_to(state.level(threshold), len(state))[rows]
         for name in rankers:
-            ranked = _Ranked.by(scores(name, threshold)[rows], confidence, wrong)
-            key = {"tau": threshold, "ranker": name}
-            captures += [key | line for line in _captures(ranked, threshold, budgets)]
-            if threshold == tau:
-                severity += _severity(ranked, name, tau, budgets)
-            rankings.append(key | _ranking(ranked, threshold))
+            ranked = _Ranked.by(scores(name, threshold)[rows], confidence, wrong, least, drawn)
+            key = {"tau": shown, "ranker": name}
+            captures += [key | line for line in _captures(ranked, budgets, own_cost)]
+            if shown == own:
+                severity += _severity(ranked, name, own, budgets)
+            rankings.append(key | _ranking(ranked))
     return Evaluation(
         rankers[0],
-        tau,
-        pd.DataFrame(captures),
+        own,
+        framed(captures),
         pd.DataFrame(rankings),
-        pd.DataFrame(severity),
+        framed(severity),
         _model(state, codes),
         Sides.of(state, codes, scores(rankers[0], tau), classes=classes, tau=tau, budgets=budgets),
         assumption,
         alerts,
         notice,
         _risk_figures(risk, state, codes, tau),
+        "" if design is None else design.words(),
+        rate_interval(design, np.zeros(len(state), bool), state.eligible(tau))[1],
     )
 
 
 def _risk_figures(
-    risk: FloatArray | None, state: State, codes: npt.NDArray[np.int8], tau: float
+    risk: FloatArray | None, state: State, codes: npt.NDArray[np.int8], tau: Tau
 ) -> RiskCalibration | None:
     eligible = state.eligible(tau)
     if risk is None or not eligible.any():
@@ -199,7 +248,8 @@ def _risk_figures(
     # In an order of their own, so that not even a last digit depends on that of the file.
     own, wrong = risk[eligible], (state.decision != codes)[eligible]
     order = np.lexsort((wrong, own))
-    return RiskCalibration.of(own[order], wrong[order])
+    design = None if state.design is None else state.design.take(eligible).take(order)
+    return RiskCalibration.of(own[order], wrong[order], design=design)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,23 +259,59 @@ class _Ranked:
     score: FloatArray
     confidence: FloatArray
     wrong: BoolArray
+    eligible: BoolArray
     starts: IntArray
+    order: IntArray
+    design: Design | None
 
     @classmethod
-    def by(cls, score: FloatArray, confidence: FloatArray, wrong: BoolArray) -> _Ranked:
+    def by(
+        cls,
+        score: FloatArray,
+        confidence: FloatArray,
+        wrong: BoolArray,
+        least: FloatArray,
+        design: Design | None,
+    ) -> _Ranked:
         ranking = Ranking.of(score)
-        order = ranking.order
-        return cls(score[order], confidence[order], wrong[order], ranking.starts)
+        order, eligible = ranking.order, confidence >= least
+        return cls(
+            score[order],
+            confidence[order],
+            wrong[order],
+            eligible[order],
+            ranking.starts,
+            order,
+            None if design is None else design.take(order),
+        )
 
-    def events(self, tau: float) -> BoolArray:
-        return self.wrong & (self.confidence >= tau)
+    @property
+    def events(self) -> BoolArray:
+        return self.wrong & self.eligible
 
-    def found(self, values: BoolArray | FloatArray) -> Found:
-        return Found.of(values, self.starts)
+    @property
+    def weight(self) -> FloatArray | None:
+        return None if self.design is None else self.design.weight
+
+    def captures(self, events: BoolArray, budgets: Sequence[float]) -> Iterator[Captured]:
+        if self.design is None:
+            return captures(Found.of(events, self.starts), budgets)
+        return drawn_captures(events, self._weighted(self.design), self.design, budgets)
+
+    def _weighted(self, design: Design) -> WeightedRanking:
+        return WeightedRanking(np.arange(len(design)), self.starts, design.weight)
+
+    def share(self, values: FloatArray, size: float) -> float:
+        """Return which share of a sum of values the first rows hold; NaN where the sum is 0."""
+        if not values.any():
+            return math.nan
+        if self.design is None:
+            return Found.of(values, self.starts).share(int(size))
+        return self._weighted(self.design).top(values, size) / self.design.total(values)
 
 
 def _severity(
-    ranked: _Ranked, ranker: str, tau: float, budgets: Sequence[float]
+    ranked: _Ranked, ranker: str, tau: Any, budgets: Sequence[float]
 ) -> list[dict[str, Any]]:
     """Return what the ranking made for `tau` finds of the events the model was surer of."""
     return [
@@ -236,62 +322,79 @@ def _severity(
             **{name: getattr(line, name) for name in ("budget", "events", "captured", "capture")},
         }
         for higher in metrics.SEVERE_TAUS
-        if higher > tau
-        for line in captures(ranked.found(ranked.events(higher)), budgets)
+        if tau == BY_CLASS or higher > tau
+        for line in ranked.captures(ranked.events & (ranked.confidence >= higher), budgets)
     ]
 
 
-def _captures(ranked: _Ranked, tau: float, budgets: Sequence[float]) -> Iterator[dict[str, float]]:
-    events = ranked.events(tau)
-    surprising = ranked.found(np.where(events, metrics.surprise(ranked.confidence), 0.0))
-    for line in captures(ranked.found(events), budgets):
+def _captures(
+    ranked: _Ranked, budgets: Sequence[float], cost: FloatArray | None
+) -> Iterator[dict[str, float]]:
+    events = ranked.events
+    costs = None if cost is None else np.where(events, cost[ranked.order], 0.0)
+    surprising = np.where(events, metrics.surprise(ranked.confidence), 0.0)
+    rows, eligible = counted(ranked.design, np.ones(len(events), bool), ranked.eligible)
+    for line in ranked.captures(events, budgets):
         yield {
             "budget": line.budget,
-            "rows": len(events),
+            "rows": rows,
             "reviewed": line.reviewed,
-            "eligible": int((ranked.confidence >= tau).sum()),
+            "eligible": eligible,
             "events": line.events,
             "captured": line.captured,
             "capture": line.capture,
             "capture_low": line.low,
             "capture_high": line.high,
-            "captured_surprise": surprising.share(line.reviewed) if line.events else math.nan,
+            "captured_surprise": ranked.share(surprising, line.reviewed),
+            **_cost_figures(ranked, costs, line.reviewed),
         }
 
 
-def _ranking(ranked: _Ranked, tau: float) -> dict[str, float]:
-    events, score = ranked.events(tau), ranked.score
-    eligible = ranked.confidence >= tau
-    low, high = auroc_interval(events, score)
-    eligible_low, eligible_high = auroc_interval(events[eligible], score[eligible])
+def _cost_figures(ranked: _Ranked, costs: FloatArray | None, reviewed: float) -> dict[str, float]:
+    """Return what the confident errors cost in all, and which share of it a review finds."""
+    if costs is None:
+        return {}
+    total = float(costs.sum()) if ranked.design is None else ranked.design.total(costs)
+    return {"cost": total, "captured_cost": ranked.share(costs, reviewed)}
+
+
+def _ranking(ranked: _Ranked) -> dict[str, float]:
+    events, score, eligible = ranked.events, ranked.score, ranked.eligible
+    design, weight = ranked.design, ranked.weight
+    inside = None if design is None else design.take(eligible)
+    own = None if inside is None else inside.weight
+    low, high = area_interval(events, score, design)
+    eligible_low, eligible_high = area_interval(events[eligible], score[eligible], inside)
+    rows, sure, count = counted(design, np.ones(len(events), bool), eligible, events)
     return {
-        "rows": len(events),
-        "eligible": int(eligible.sum()),
-        "events": int(events.sum()),
-        "fc_auroc": metrics.fc_auroc(events, score),
+        "rows": rows,
+        "eligible": sure,
+        "events": count,
+        "fc_auroc": metrics.fc_auroc(events, score, sample_weight=weight),
         "fc_auroc_low": low,
         "fc_auroc_high": high,
-        "eligible_auroc": metrics.fc_auroc(events[eligible], score[eligible]),
+        "eligible_auroc": metrics.fc_auroc(events[eligible], score[eligible], sample_weight=own),
         "eligible_auroc_low": eligible_low,
         "eligible_auroc_high": eligible_high,
         "eligible_average_precision": metrics.eligible_average_precision(
-            events, score, ranked.confidence, tau
+            events[eligible], score[eligible], ranked.confidence[eligible], 0.0, sample_weight=own
         ),
-        "aurc": metrics.aurc(ranked.wrong, score),
+        "aurc": metrics.aurc(ranked.wrong, score, sample_weight=weight),
     }
 
 
 def _model(state: State, codes: npt.NDArray[np.int8]) -> dict[str, float]:
-    wrong = state.decision != codes
-    low, high = share_interval(int((~wrong).sum()), len(wrong))
+    wrong, design, weight = state.decision != codes, state.design, state.weight
+    everywhere = np.ones(len(wrong), bool)
+    low, high = rate_interval(design, ~wrong, everywhere)
     return {
-        "rows": len(wrong),
-        "accuracy": float(1 - wrong.mean()),
+        "rows": counted(design, everywhere)[0],
+        "accuracy": float(1 - (wrong.mean() if design is None else design.mean(wrong))),
         "accuracy_low": low,
         "accuracy_high": high,
-        "auroc": metrics.fc_auroc(codes, state.p),
-        "ece": metrics.ece(codes, state.p),
-        "brier": metrics.brier(codes, state.p),
-        "nll": metrics.nll(codes, state.p),
-        "aurc": metrics.aurc(wrong, 1.0 - state.confidence),
+        "auroc": metrics.label_auroc(codes, state.p, sample_weight=weight),
+        "ece": metrics.ece(codes, state.p, sample_weight=weight),
+        "brier": metrics.brier(codes, state.p, sample_weight=weight),
+        "nll": metrics.nll(codes, state.p, sample_weight=weight),
+        "aurc": metrics.aurc(wrong, 1.0 - state.confidence, sample_weight=weight),
     }

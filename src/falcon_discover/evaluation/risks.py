@@ -11,9 +11,11 @@ import numpy.typing as npt
 from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 
+from falcon_discover.metrics.design import Design, kish
 from falcon_discover.metrics.odds import clipped_logit
 from falcon_discover.runtime.records import plain
 from falcon_discover.runtime.types import BoolArray, FloatArray
+from falcon_discover.runtime.words import amount
 from falcon_discover.settings import PAPER
 
 # The riskiest share of the rows, which is judged by itself: it is what people review.
@@ -38,8 +40,8 @@ class RiskCalibration:
         tenth
     """
 
-    rows: int
-    events: int
+    rows: float
+    events: float
     expected: float
     ratio: float
     low: float
@@ -47,8 +49,8 @@ class RiskCalibration:
     slope: float
     slope_low: float
     slope_high: float
-    top_rows: int
-    top_events: int
+    top_rows: float
+    top_events: float
     top_expected: float
     top_ratio: float
     top_low: float
@@ -56,9 +58,18 @@ class RiskCalibration:
 
     @classmethod
     def of(
-        cls, risk: FloatArray, events: BoolArray, level: float = PAPER.interval_level
+        cls,
+        risk: FloatArray,
+        events: BoolArray,
+        level: float = PAPER.interval_level,
+        *,
+        design: Design | None = None,
     ) -> RiskCalibration:
         """Compare the risks of eligible rows with what came of them.
+
+        Parameters
+        ----------
+        design : weights and groups of the rows; None where they are independent and count alike
 
         Examples
         --------
@@ -69,6 +80,9 @@ class RiskCalibration:
         (True, True)
         """
         # Rows of equal risk go together into the tenth or stay out.
+        if design is not None:
+            top = risk >= _least_of_top(risk, design.weight)
+            return cls._drawn(risk, events, top, design, level)
         least = np.quantile(risk, 1 - TOP_SHARE, method="lower") if len(risk) else 0.0
         top = risk >= least
         slope = (math.nan,) * 3
@@ -86,14 +100,33 @@ class RiskCalibration:
             *observed_per_expected(int(events[top].sum()), float(risk[top].sum()), level),
         )
 
+    @classmethod
+    def _drawn(
+        cls, risk: FloatArray, events: BoolArray, top: BoolArray, design: Design, level: float
+    ) -> RiskCalibration:
+        slope = (math.nan,) * 3
+        if MIN_EVENTS <= events.sum() < len(events):
+            slope = slope_interval(risk, events, design.unit, level, weight=design.weight)
+
+        def compared(part: Design, own: FloatArray, hits: BoolArray) -> tuple[float, ...]:
+            """Return rows, events, expected ones, and the ratio with its interval."""
+            count, expected = part.total(hits), float(part.weight @ own)
+            # As many independent events as vary as much as the groups' sums do.
+            each = part.design_effect(hits - own) * kish(part.weight[hits])
+            ratio = observed_per_expected(count / each, expected / each, level)
+            return (part.total(), count, expected, *ratio)
+
+        top_part = compared(design.take(top), risk[top], events[top])
+        return cls(*[*compared(design, risk, events), *slope, *top_part])
+
     def words(self) -> str:
         """Return the finding in a sentence or two."""
         if not self.rows:
             return "There is no confident prediction whose risk could be checked."
         text = (
-            f"The risks of the {self.rows:,} confident predictions add up to {self.expected:.1f} "
-            f"errors; {self.events:,} were found: {self.ratio:.2f} per predicted one, 95% interval "
-            f"{self.low:.2f} to {self.high:.2f}."
+            f"The risks of the {amount(self.rows)} confident predictions add up to "
+            f"{self.expected:.1f} errors; {amount(self.events)} were found: {self.ratio:.2f} per "
+            f"predicted one, 95% interval {self.low:.2f} to {self.high:.2f}."
         )
         if not self.low <= 1 <= self.high:
             text += f" The risks are too {'high' if self.ratio < 1 else 'low'} here."
@@ -104,7 +137,7 @@ class RiskCalibration:
             )
         return (
             f"{text} In the riskiest tenth {self.top_expected:.1f} were predicted and "
-            f"{self.top_events:,} found."
+            f"{amount(self.top_events)} found."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -115,8 +148,17 @@ class RiskCalibration:
         return self.words()
 
 
+def _least_of_top(risk: FloatArray, weight: FloatArray) -> float:
+    """Return the least risk of the riskiest share of what the rows stand for."""
+    order = np.argsort(risk, kind="stable")
+    reached = np.cumsum(weight[order])
+    place = math.floor((1 - TOP_SHARE) * max(float(reached[-1]) - 1.0, 0.0))
+    least = min(int(np.searchsorted(reached, place, side="right")), len(risk) - 1)
+    return float(risk[order[least]])
+
+
 def observed_per_expected(
-    count: int, expected: float, level: float = PAPER.interval_level
+    count: float, expected: float, level: float = PAPER.interval_level
 ) -> tuple[float, float, float]:
     """Return observed per expected events with the exact Poisson interval.
 
@@ -141,23 +183,28 @@ def slope_interval(
     events: BoolArray,
     groups: npt.ArrayLike | None = None,
     level: float = PAPER.interval_level,
+    *,
+    weight: FloatArray | None = None,
 ) -> tuple[float, float, float]:
     """Return the slope of the observed log-odds on those of the risk, with its interval.
 
-    Rows of the same group count as one where the interval is concerned.
+    Rows of the same group count as one where the interval is concerned; `weight` is how many rows
+    each stands for.
     """
     odds = clipped_logit(risk)
     centred = odds - odds.mean()
     design = np.column_stack([np.ones(len(odds)), centred])
+    # Rows as columns of the design that are weighed once, in sums over rows.
+    weighed = design if weight is None else design * weight[:, None]
     theta = np.array([logit((events.sum() + 0.5) / (len(events) + 1.0)), 1.0])
     for _ in range(STEPS):
         p = expit(design @ theta)
-        curvature = (design * (p * (1 - p))[:, None]).T @ design + 1e-9 * np.eye(2)
-        step = np.linalg.solve(curvature, design.T @ (events - p))
+        curvature = (weighed * (p * (1 - p))[:, None]).T @ design + 1e-9 * np.eye(2)
+        step = np.linalg.solve(curvature, weighed.T @ (events - p))
         theta = theta + np.clip(step, -2.0, 2.0)
         if np.abs(step).max() < 1e-9:
             break
-    pulls = design * (events - expit(design @ theta))[:, None]
+    pulls = weighed * (events - expit(design @ theta))[:, None]
     if groups is not None:
         _, group = np.unique(np.asarray(groups), return_inverse=True)
         pulls = np.column_stack([np.bincount(group.ravel(), column) for column in pulls.T])

@@ -1,13 +1,14 @@
 """Which way a model errs: confident errors by the class that it predicts.
 
 An error of a two-class model has a side: a row of the second class that is called the first, or
-the other way round. Figures over both hide that there may be only one.
+the other way round. Figures over both hide that there may be only one. With more classes there is
+a side for each pair: which class is mistaken for which.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,18 +17,27 @@ import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover.data.labels import label_repr
-from falcon_discover.metrics.intervals import share_interval
+from falcon_discover.metrics.decisions import Tau
+from falcon_discover.metrics.design import counted, rate_interval
 from falcon_discover.metrics.ordering import Ranking
-from falcon_discover.metrics.ranking import captures
-from falcon_discover.runtime.records import scalar
+from falcon_discover.metrics.ranking import Captured, captures, drawn_captures
+from falcon_discover.metrics.weighted import WeightedRanking
+from falcon_discover.runtime.records import framed, scalar
 from falcon_discover.runtime.types import BoolArray, FloatArray
-from falcon_discover.runtime.words import amount, percent, rate
+from falcon_discover.runtime.words import amount, budget_words, percent, rate
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
 
 # A class is hardly ever predicted confidently where it has less than this share of the confident
 # predictions.
 HARDLY = 0.01
+# What rows are instead, where there is more than one other class.
+ANOTHER = "another class"
+# What share a side is of: the other class, or all others.
+OF_CLASS = {False: "of that class", True: "of all others"}
+# As many lines as can be read at a glance.
+MOST_CLASSES = 10
+MOST_PAIRS = 5
 # A class with less than this share of the rows is a rare one.
 RARE = 0.2
 
@@ -47,10 +57,14 @@ class Sides:
         which share of those are such confident errors
     captures : one row per predicted class and budget: how many confident errors of each side a
         review of all rows by the evaluated ranker finds
+    mistaken : one row per pair of classes with a confident error, most errors first: `predicted`,
+        `actual`; `events`, rows of the class `actual` that are confidently called `predicted`;
+        `of_events`, the share of all confident errors; `class_rows` and `of_class` as above
     """
 
     table: pd.DataFrame
     captures: pd.DataFrame
+    mistaken: pd.DataFrame
 
     @classmethod
     def of(
@@ -60,37 +74,60 @@ class Sides:
         score: FloatArray,
         *,
         classes: Sequence[Any] | npt.NDArray[Any],
-        tau: float,
+        tau: Tau,
         budgets: Sequence[float],
     ) -> Sides:
         """Return the sides of labelled rows and what a ranking by suspicion finds of each."""
         table = by_predicted_class(state, codes, classes, tau)
-        events, ranking = _events(state, codes, tau), Ranking.of(score)
+        events, design = _events(state, codes, tau), state.design
+        ranking = Ranking.of(score)
+
+        def captured(hits: BoolArray) -> Iterator[Captured]:
+            if design is None:
+                return captures(ranking.found(hits), budgets)
+            return drawn_captures(hits, WeightedRanking.of(score, design.weight), design, budgets)
+
         found = [
             {"predicted": predicted, **line._asdict()}
             for code, predicted in enumerate(table["predicted"])
-            for line in captures(ranking.found(events & (state.decision == bool(code))), budgets)
+            for line in captured(events & (state.decision == code))
         ]
-        return cls(table, pd.DataFrame(found))
+        mistaken = mistaken_classes(state, codes, classes, tau)
+        return cls(table, framed(found), mistaken)
 
     def frame(self) -> pd.DataFrame:
         """Return the table."""
         return self.table.copy()
 
     def __repr__(self) -> str:
+        if len(self.table) == 2:
+            return self._lines(self.table)
+        # The classes with most confident errors; the frame has them all.
+        shown = self.table.sort_values("events", ascending=False, kind="stable").head(MOST_CLASSES)
+        rest = len(self.table) - len(shown)
+        return "\n\n".join(
+            [
+                self._lines(self.table.loc[sorted(shown.index)])
+                + (f"\n... and {rest} more classes, with fewer confident errors" if rest else ""),
+                _mistaken_words(self.mistaken),
+            ]
+        )
+
+    def _lines(self, table: pd.DataFrame) -> str:
         lines = {}
-        for side in self.table.to_dict("records"):
+        for side in table.to_dict("records"):
             found = self.captures[self.captures["predicted"] == side["predicted"]]
             low, high, errs = side["low"], side["high"], side["events"]
-            name = f"predicted {label_repr(side['predicted'])}, was {label_repr(side['actual'])}"
+            was = f", was {label_repr(side['actual'])}" if len(self.table) == 2 else ""
+            name = f"predicted {label_repr(side['predicted'])}{was}"
             lines[name] = {
-                "confident": f"{side['eligible']:,}",
-                "wrong": f"{errs:,}",
+                "confident": amount(side["eligible"]),
+                "wrong": amount(errs),
                 "rate": rate(side["rate"]) if side["eligible"] else "",
                 "95% interval": f"[{low:.4f}, {high:.4f}]" if side["eligible"] else "",
-                "of that class": rate(side["of_class"]) if side["class_rows"] else "",
+                OF_CLASS[len(self.table) > 2]: rate(side["of_class"]) if side["class_rows"] else "",
                 **{
-                    f"top {percent(line.budget)}": amount(line.captured) if errs else ""
+                    f"top {budget_words(line.budget)}": amount(line.captured) if errs else ""
                     for line in found.itertuples()
                 },
             }
@@ -98,7 +135,7 @@ class Sides:
 
 
 def by_predicted_class(
-    state: State, codes: Codes, classes: Sequence[Any] | npt.NDArray[Any], tau: float
+    state: State, codes: Codes, classes: Sequence[Any] | npt.NDArray[Any], tau: Tau
 ) -> pd.DataFrame:
     """Return the figures of each predicted class; see `Sides.table`.
 
@@ -109,20 +146,22 @@ def by_predicted_class(
     >>> table[["predicted", "actual", "eligible", "events", "of_class"]].to_dict("records")[0]
     {'predicted': 'no', 'actual': 'yes', 'eligible': 3, 'events': 1, 'of_class': 0.5}
     """
-    eligible = state.eligible(tau)
+    eligible, design = state.eligible(tau), state.design
     events = _events(state, codes, tau)
-    total, lines = int(events.sum()), []
-    for code in (0, 1):
-        called = state.decision == bool(code)
-        sure, wrong = int((eligible & called).sum()), int((events & called).sum())
-        class_rows = int((codes == 1 - code).sum())
-        low, high = share_interval(wrong, sure)
+    (total,), lines = counted(design, events), []
+    for code, label in enumerate(classes):
+        called = state.decision == code
+        sure, wrong, class_rows, rows = counted(
+            design, eligible & called, events & called, codes != code, called
+        )
+        low, high = rate_interval(design, events, eligible & called)
+        others = ANOTHER if len(classes) > 2 else plain_label(classes[1 - code])
         lines.append(
             {
-                "tau": tau,
-                "predicted": plain_label(classes[code]),
-                "actual": plain_label(classes[1 - code]),
-                "rows": int(called.sum()),
+                "tau": tau[code] if isinstance(tau, tuple) else tau,
+                "predicted": plain_label(label),
+                "actual": others,
+                "rows": rows,
                 "surest": float(state.confidence[called].max()) if called.any() else math.nan,
                 "eligible": sure,
                 "events": wrong,
@@ -135,6 +174,54 @@ def by_predicted_class(
             }
         )
     return pd.DataFrame(lines)
+
+
+def mistaken_classes(
+    state: State, codes: Codes, classes: Sequence[Any] | npt.NDArray[Any], tau: Tau
+) -> pd.DataFrame:
+    """Return which class is mistaken for which, confidently; see `Sides.mistaken`.
+
+    Examples
+    --------
+    >>> state = State.from_scores(np.array([[0.9, 0.1, 0.0], [0.0, 0.1, 0.9], [0.9, 0.0, 0.1]]))
+    >>> table = mistaken_classes(state, np.array([0, 1, 2], np.int8), ["a", "b", "c"], tau=0.9)
+    >>> table[["predicted", "actual", "events"]].values.tolist()
+    [['a', 'c', 1], ['c', 'b', 1]]
+    """
+    events, weight = state.events(codes, tau), state.weight
+    # What the rows stand for; each for itself where they have no weights.
+    each = np.ones(len(codes), dtype=np.intp) if weight is None else weight
+    counts = np.zeros((len(classes), len(classes)), dtype=each.dtype)
+    np.add.at(counts, (state.decision[events], codes[events]), each[events])
+    rows = np.bincount(codes, weight, minlength=len(classes))
+    pairs = [
+        {
+            "predicted": plain_label(classes[called]),
+            "actual": plain_label(classes[actual]),
+            "events": counts[called, actual].item(),
+            "of_events": float(counts[called, actual] / counts.sum()),
+            "class_rows": rows[actual].item(),
+            "of_class": float(counts[called, actual] / rows[actual]),
+        }
+        for called, actual in np.argwhere(counts)
+    ]
+    names = ["predicted", "actual", "events", "of_events", "class_rows", "of_class"]
+    table = pd.DataFrame(pairs, columns=names)
+    return table.sort_values("events", ascending=False, kind="stable", ignore_index=True)
+
+
+def _mistaken_words(mistaken: pd.DataFrame) -> str:
+    """Return the pairs of classes with most confident errors."""
+    if mistaken.empty:
+        return "No class is confidently mistaken for another."
+    parts = [
+        f"{label_repr(pair['actual'])} for {label_repr(pair['predicted'])} "
+        + ("once" if pair["events"] == 1 else f"{amount(pair['events'])} times")
+        for pair in mistaken.head(MOST_PAIRS).to_dict("records")
+    ]
+    rest = len(mistaken) - len(parts)
+    more = f", and {rest} more pairs of classes" if rest > 1 else ", and one more pair" * rest
+    return f"Confidently mistaken: {', '.join(parts)}{more}."
 
 
 def notice(table: pd.DataFrame) -> str:
@@ -150,6 +237,8 @@ def notice(table: pd.DataFrame) -> str:
     >>> notice(by_predicted_class(state, codes, ["no", "yes"], tau=0.9))[:76]
     "The one confident error is a row of class 'yes' that the model calls 'no', 5"
     """
+    if len(table) > 2:
+        return ""
     sides = sorted(table.to_dict("records"), key=lambda side: side["events"])
     other, errs = sides[0], sides[1]
     confident = other["eligible"] + errs["eligible"]
@@ -160,9 +249,12 @@ def notice(table: pd.DataFrame) -> str:
     head = (
         f"The one confident error is a row of class {missed} that the model calls {called}"
         if n == 1
-        else f"All {n:,} confident errors are rows of class {missed} that the model calls {called}"
+        else f"All {amount(n)} confident errors are rows of class {missed} that the model calls "
+        f"{called}"
     )
-    words = [f"{head}, {rate(errs['of_class'])} of all {errs['class_rows']:,} rows of that class;"]
+    words = [
+        f"{head}, {rate(errs['of_class'])} of all {amount(errs['class_rows'])} rows of that class;"
+    ]
     words.append(_never(other, missed, confident))
     share = errs["class_rows"] / (other["rows"] + errs["rows"])
     if share < RARE:
@@ -178,14 +270,14 @@ def notice(table: pd.DataFrame) -> str:
     return " ".join(words)
 
 
-def _never(other: dict[str, Any], missed: str, confident: int) -> str:
+def _never(other: dict[str, Any], missed: str, confident: float) -> str:
     """Return how rarely the other class is predicted confidently."""
     if not other["rows"]:
         return f"it calls no row {missed} at all."
     if not other["eligible"]:
         return f"it never calls a row {missed} with at least {percent(other['tau'])} confidence."
     return (
-        f"of its {confident:,} confident predictions only {other['eligible']:,} "
+        f"of its {amount(confident)} confident predictions only {amount(other['eligible'])} "
         f"{'is' if other['eligible'] == 1 else 'are'} {missed}, and rightly so."
     )
 
@@ -212,5 +304,5 @@ def plain_label(label: Any) -> int | float | str | bool:
     return value if isinstance(value, int | float | str | bool) else label_repr(label)
 
 
-def _events(state: State, codes: Codes, tau: float) -> BoolArray:
-    return (state.decision != codes) & state.eligible(tau)
+def _events(state: State, codes: Codes, tau: Tau) -> BoolArray:
+    return state.events(codes, tau)

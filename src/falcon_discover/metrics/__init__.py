@@ -7,6 +7,7 @@ event, no eligible row) it is NaN, never 0 and never an exception.
 from falcon_discover.metrics.calibration import brier, cumulative_calibration_error, ece, nll
 from falcon_discover.metrics.decisions import (
     confidence,
+    decided,
     false_confidence,
     gated,
     gated_confidence,
@@ -22,13 +23,15 @@ from falcon_discover.metrics.ranking import (
     errors_among_surest,
     fc_auroc,
     fc_count_at,
+    label_auroc,
     review_order,
     review_size,
 )
 
 __all__ = [
     "SEVERE_TAUS", "aurc", "brier", "capture_at", "captured_surprise", "confidence",
-    "cumulative_calibration_error", "ece", "eligible_auroc", "eligible_average_precision",
-    "errors_among_surest", "false_confidence", "fc_auroc", "fc_count_at", "gated",
-    "gated_confidence", "nll", "review_order", "review_size", "surprise",
+    "cumulative_calibration_error", "decided", "ece", "eligible_auroc",
+    "eligible_average_precision", "errors_among_surest", "false_confidence", "fc_auroc",
+    "fc_count_at", "gated", "gated_confidence", "label_auroc", "nll", "review_order",
+    "review_size", "surprise",
 ]  # fmt: skip

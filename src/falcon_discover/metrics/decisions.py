@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 import numpy as np
 import numpy.typing as npt
 
 from falcon_discover.exceptions import InputError
-from falcon_discover.runtime.types import BoolArray, FloatArray
+from falcon_discover.runtime.records import scalar
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
+
+# One confidence from which a wrong prediction counts, or one for each class that is decided.
+Tau = float | tuple[float, ...]
+
+Marks = TypeVar("Marks", BoolArray, IntArray)
 
 
 def probabilities(p: npt.ArrayLike) -> FloatArray:
-    """Return probabilities as an array, or say which one is none."""
+    """Return probabilities as an array, or say which one is none.
+
+    One per row, or one for each class in a row.
+    """
     values = np.asarray(p, dtype=np.float64)
     if not ((values >= 0) & (values <= 1)).all():
-        bad = int(np.flatnonzero(~((values >= 0) & (values <= 1)))[0])
-        raise InputError(f"p holds {values[bad]} in row {bad}: a probability lies between 0 and 1.")
+        bad = np.argwhere(~((values >= 0) & (values <= 1)))[0]
+        raise InputError(
+            f"p holds {values[tuple(bad)]} in row {bad[0]}: a probability lies between 0 and 1."
+        )
     return values
 
 
@@ -34,13 +47,30 @@ def events_with_scores(
     return _same_rows(_zero_one(events, name), scores_of(score))
 
 
-def labels_with_probabilities(y: npt.ArrayLike, p: npt.ArrayLike) -> tuple[BoolArray, FloatArray]:
-    """Return the labels as truth values, and the probabilities of the same rows."""
+def labels_with_probabilities(y: npt.ArrayLike, p: npt.ArrayLike) -> tuple[IntArray, FloatArray]:
+    """Return the labels as positions among the classes, and the probabilities of the same rows."""
     scores = probabilities(p)
-    return _same_rows(_zero_one(y, "y"), scores)
+    if scores.ndim == 1:
+        return _same_rows(_zero_one(y, "y").astype(np.intp), scores)
+    codes, n_classes = np.asarray(y), scores.shape[1]
+    if not np.isin(codes, np.arange(n_classes)).all():
+        raise InputError(f"y must hold the numbers of the {n_classes} classes, from 0 on.")
+    return _same_rows(codes.astype(np.intp), scores)
 
 
-def _same_rows(marks: BoolArray, scores: FloatArray) -> tuple[BoolArray, FloatArray]:
+def weights_of(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray | None:
+    """Return how many rows each of n rows stands for; None where each stands for itself."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise InputError(f"sample_weight has the shape {weight.shape}: give one for each row, {n}.")
+    if not (np.isfinite(weight) & (weight >= 0)).all():
+        raise InputError("sample_weight must hold finite numbers of at least 0.")
+    return weight
+
+
+def _same_rows(marks: Marks, scores: FloatArray) -> tuple[Marks, FloatArray]:
     if len(marks) != len(scores):
         raise InputError(f"the arrays have {len(marks)} and {len(scores)} rows: they must match.")
     return marks, scores
@@ -53,26 +83,102 @@ def _zero_one(values: npt.ArrayLike, name: str) -> BoolArray:
     return array.astype(np.bool_)
 
 
-def confidence(p: npt.ArrayLike) -> FloatArray:
-    """Return `max(p, 1 - p)` (eq:confidence).
+def decided(p: npt.ArrayLike, threshold: float = PAPER.decision_threshold) -> IntArray:
+    """Return the class that is decided for each row, by its position among the classes.
+
+    Of two classes the second, where its probability reaches the threshold (eq:hard_prediction);
+    of more, the likeliest, the first of equals.
+
+    Parameters
+    ----------
+    p : the probability of the second of two classes, or one column for each class
+    threshold : of the second of two classes
+
+    Examples
+    --------
+    >>> decided([0.5, 0.1]), decided([[0.2, 0.4, 0.4]])
+    (array([1, 0]), array([1]))
+    """
+    p = np.asarray(p, dtype=np.float64)
+    if p.ndim == 2 and p.shape[1] > 2:
+        return p.argmax(axis=1)
+    positive = p if p.ndim == 1 else p[:, 1]
+    return (positive >= threshold).astype(np.intp)
+
+
+def confidence(p: npt.ArrayLike, threshold: float = PAPER.decision_threshold) -> FloatArray:
+    """Return the probability of the decided class (eq:confidence).
+
+    Parameters
+    ----------
+    p, threshold : as in `decided`
 
     Examples
     --------
     >>> confidence([0.5, 0.1, 1.0])
     array([0.5, 0.9, 1. ])
+    >>> confidence([[0.2, 0.7, 0.1]])
+    array([0.7])
     """
     p = probabilities(p)
-    return np.maximum(p, 1.0 - p)
+    if p.ndim == 1:
+        return np.where(p >= threshold, p, 1.0 - p)
+    return of_class(p, decided(p, threshold))
 
 
-def false_confidence(y: npt.ArrayLike, p: npt.ArrayLike, tau: float = PAPER.tau) -> BoolArray:
+def class_count(p: FloatArray) -> int:
+    """Return how many classes scores speak of: two where there is one number for each row."""
+    return 2 if p.ndim == 1 else p.shape[1]
+
+
+def of_class(values: npt.NDArray[Any], codes: npt.NDArray[np.integer]) -> npt.NDArray[Any]:
+    """Return, of columns that belong to classes, each row's value for its class.
+
+    Examples
+    --------
+    >>> of_class(np.array([[0.1, 0.9], [0.3, 0.7]]), np.array([1, 0]))
+    array([0.9, 0.3])
+    """
+    return values[np.arange(len(values)), codes]
+
+
+def level_of(tau: Tau, decision: npt.NDArray[np.integer]) -> float | FloatArray:
+    """Return the threshold of confidence of each row; one number where it is the same for all."""
+    return np.asarray(tau, dtype=np.float64)[decision] if isinstance(tau, tuple) else tau
+
+
+def least(tau: Tau) -> float:
+    """Return the lowest threshold of confidence, below which no row is eligible."""
+    return min(tau) if isinstance(tau, tuple) else tau
+
+
+def by_name(tau: Tau, classes: npt.NDArray[Any]) -> float | dict[str, float]:
+    """Return the threshold of confidence; where it differs by class, with the classes' names.
+
+    Examples
+    --------
+    >>> by_name((0.95, 0.8), np.array(["no", "yes"]))
+    {'no': 0.95, 'yes': 0.8}
+    """
+    if not isinstance(tau, tuple):
+        return tau
+    return {str(scalar(label)): level for label, level in zip(classes, tau, strict=True)}
+
+
+def false_confidence(
+    y: npt.ArrayLike,
+    p: npt.ArrayLike,
+    tau: Tau = PAPER.tau,
+    threshold: float = PAPER.decision_threshold,
+) -> BoolArray:
     """Return which rows are wrong although the confidence is at least `tau`.
 
     Parameters
     ----------
-    y : array of 0/1
-    p : array of positive-class scores
-    tau : confidence threshold
+    y : array of 0/1, or of the positions of more classes
+    p : array of positive-class scores, or one column for each class
+    tau : confidence threshold, or one for each class
+    threshold : of the decision between two classes
 
     Examples
     --------
@@ -80,15 +186,16 @@ def false_confidence(y: npt.ArrayLike, p: npt.ArrayLike, tau: float = PAPER.tau)
     array([ True, False, False])
     """
     labels, scores = labels_with_probabilities(y, p)
-    wrong = (scores >= PAPER.decision_threshold) != labels
-    return wrong & (confidence(scores) >= tau)
+    decision = decided(scores, threshold)
+    sure = confidence(scores, threshold) >= level_of(tau, decision)
+    return np.asarray((decision != labels) & sure)
 
 
-def gated_confidence(confidence: npt.ArrayLike, tau: float = PAPER.tau) -> FloatArray:
+def gated_confidence(confidence: npt.ArrayLike, tau: npt.ArrayLike = PAPER.tau) -> FloatArray:
     """Return the suspicion that puts eligible rows first, least confident leading.
 
     Eligible rows score from 1 to 1.5; the others follow with their confidence, those
-    closest to the threshold first.
+    closest to the threshold first. `tau` may be one number for each row.
 
     Examples
     --------
@@ -96,10 +203,12 @@ def gated_confidence(confidence: npt.ArrayLike, tau: float = PAPER.tau) -> Float
     array([1.09, 1.01, 0.6 ])
     """
     values = np.asarray(confidence, dtype=np.float64)
-    return np.where(values >= tau, 2.0 - values, values)
+    return np.where(values >= np.asarray(tau), 2.0 - values, values)
 
 
-def gated(values: npt.ArrayLike, confidence: npt.ArrayLike, tau: float = PAPER.tau) -> FloatArray:
+def gated(
+    values: npt.ArrayLike, confidence: npt.ArrayLike, tau: npt.ArrayLike = PAPER.tau
+) -> FloatArray:
     """Return the suspicion that puts eligible rows first, those with large values leading.
 
     `values` lie from 0 to 1, so eligible rows score from 1 to 2 and the others below 0.
@@ -110,7 +219,8 @@ def gated(values: npt.ArrayLike, confidence: npt.ArrayLike, tau: float = PAPER.t
     array([ 1.2,  1.7, -0.4])
     """
     sure = np.asarray(confidence, dtype=np.float64)
-    return np.where(sure >= tau, 1.0 + np.asarray(values, dtype=np.float64), sure - 1.0)
+    eligible = sure >= np.asarray(tau)
+    return np.where(eligible, 1.0 + np.asarray(values, dtype=np.float64), sure - 1.0)
 
 
 def surprise(confidence: npt.ArrayLike) -> FloatArray:

@@ -88,7 +88,7 @@ def auroc_interval(
     above, below = placements(event, scores)
     spread = math.sqrt(above.var(ddof=1) / m + below.var(ddof=1) / n)
     area = float(above.mean())
-    low, high = _newcombe(area, m, n, level)
+    low, high = newcombe(area, m, n, level)
     if area in (0.0, 1.0) or spread == 0.0:
         return low, high
     reach = float(norm.ppf((1 + level) / 2)) * spread / (area * (1 - area))
@@ -135,16 +135,16 @@ def auroc_difference(
     fewest = min(m, n)
     quantile = float(student.ppf((1 + level) / 2, fewest + 1))
     reach = quantile * math.sqrt(max(0.0, own.sum() - 2 * shared))
-    correlation = _rank_correlation(pair[0][~event], pair[1][~event])
+    correlation = rank_correlation(pair[0][~event], pair[1][~event])
     if own.min() > 0:
         correlation = min(correlation, shared / math.sqrt(own.prod()))
     # From few rows no correlation is sure: two events allow none of it, ten 94%, 25 99%.
     correlation *= max(0.0, 1 - 6 / fewest**2)
-    down, up = _joined(areas, [_newcombe(area, m, n, level) for area in areas], correlation)
+    down, up = joined_reach(areas, [newcombe(area, m, n, level) for area in areas], correlation)
     return gain, max(-1.0, gain - max(reach, down)), min(1.0, gain + max(reach, up))
 
 
-def _newcombe(area: float, m: int, n: int, level: float) -> Interval:
+def newcombe(area: float, m: float, n: float, level: float) -> Interval:
     """Return the areas that a score test admits, with the variance of exponential scores."""
     z2 = float(norm.ppf((1 + level) / 2)) ** 2
     mean = (m + n) / 2 - 1
@@ -163,7 +163,7 @@ def _newcombe(area: float, m: int, n: int, level: float) -> Interval:
     return end(0.0), end(1.0)
 
 
-def _joined(
+def joined_reach(
     areas: Sequence[float], intervals: Sequence[Interval], correlation: float
 ) -> tuple[float, float]:
     """Return how far a difference reaches down and up, from the intervals of its two parts.
@@ -196,7 +196,7 @@ def _delong(
     return np.diag(together), float(together[0, 1])
 
 
-def _rank_correlation(score: FloatArray, other: FloatArray) -> float:
+def rank_correlation(score: FloatArray, other: FloatArray) -> float:
     """Return Spearman's correlation; 0 where all scores are equal."""
     first, second = rankdata(score), rankdata(other)
     spread = first.std() * second.std()

@@ -6,7 +6,7 @@ blocks of rows that stay in the processor's cache, each on a thread of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from itertools import pairwise
@@ -116,6 +116,56 @@ def positive_class(
                 f"({len(bad):,} such row(s)): the probabilities of two classes sum to 1."
             )
     return np.clip(p, 0.0, 1.0, out=p)
+
+
+def class_scores(
+    found: Any,
+    n_rows: int,
+    columns: Sequence[int],
+    n_classes: int,
+    *,
+    source: str = "proba",
+    name: Callable[[int], Any] = int,
+) -> FloatArray:
+    """Return the probability of each class in an array of their own; raise if they are none.
+
+    Parameters
+    ----------
+    found : one column for each of the classes that `columns` names
+    n_rows : how many rows were asked about
+    columns : the class that each column belongs to; other classes have the probability 0
+    n_classes : how many classes there are
+    source, name : as in `positive_class`
+
+    Examples
+    --------
+    >>> class_scores([[0.2, 0.8]], 1, columns=[0, 2], n_classes=3)
+    array([[0.2, 0. , 0.8]])
+    """
+    values = _real_numbers(found, source)
+    if values.shape != (n_rows, len(columns)):
+        raise InputError(
+            f"{source} has the shape {values.shape}: give one column for each class, "
+            f"{n_rows} rows of {len(columns)}."
+        )
+    bad = np.flatnonzero(~((values >= -ROUNDING) & (values <= 1 + ROUNDING)).all(axis=1))
+    if len(bad):
+        row = values[bad[0]]
+        worst = row[~((row >= -ROUNDING) & (row <= 1 + ROUNDING))][0]
+        raise InputError(
+            f"{source} holds {worst} in row {name(bad[0])} ({len(bad):,} such row(s)): "
+            f"a probability lies between 0 and 1.{if_percent(values.ravel())}"
+        )
+    total = values.sum(axis=1)
+    bad = np.flatnonzero(~(np.abs(total - 1) <= SUM_TOLERANCE))
+    if len(bad):
+        raise InputError(
+            f"{source} has columns that sum to {total[bad[0]]:g} in row {name(bad[0])} "
+            f"({len(bad):,} such row(s)): the probabilities of all classes sum to 1."
+        )
+    p = np.zeros((n_rows, n_classes))
+    p[:, list(columns)] = np.clip(values, 0.0, 1.0)
+    return p
 
 
 def _real_numbers(found: Any, source: str) -> FloatArray:

@@ -9,6 +9,7 @@ import pandas as pd
 from falcon_discover.audit.curves import Curves
 from falcon_discover.audit.finding import Finding
 from falcon_discover.evaluation.recalibration import CAUTIOUS
+from falcon_discover.metrics.decisions import by_name
 from falcon_discover.plots import charts, conflict_map
 from falcon_discover.plots.matplotlib import draw
 from falcon_discover.settings import PAPER
@@ -37,6 +38,7 @@ class Plots:
     def __init__(self, found: Finding) -> None:
         self._found = found
         self._curves = Curves(found)
+        self._tau = by_name(found.tau, found.classes)
 
     def capture(self, axes: Any = None) -> Any:
         """Draw confident errors found against the review budget, for all rankers."""
@@ -54,7 +56,7 @@ class Plots:
     def confidence(self, axes: Any = None) -> Any:
         """Draw the rows by confidence, the eligible part marked."""
         bins = _lines(self._curves.confidence())
-        return draw(charts.confidence_chart(bins, self._found.tau), axes)
+        return draw(charts.confidence_chart(bins, self._tau), axes)
 
     def regions(self, axes: Any = None) -> Any:
         """Draw the rate of confident errors in each confirmed region."""
@@ -79,7 +81,7 @@ class Plots:
         """Draw calibration before and after, on rows that no calibrator has seen."""
         found = self._curves.recalibration()
         methods = _lines(found.table[found.table["method"] != CAUTIOUS])
-        return draw(charts.calibration_chart(methods, found.tau), axes)
+        return draw(charts.calibration_chart(methods, self._tau), axes)
 
     def __repr__(self) -> str:
         return f"figures of {len(self._found.state):,} rows: {', '.join(FIGURES)}"

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from falcon_discover.exceptions import InputError
 from falcon_discover.plots.chart import Area, Axis, Chart, Line, Text, box, round_values
 from falcon_discover.plots.style import RANKERS, ranker_name
 from falcon_discover.runtime.format import amount, count, number, share, undefined
-from falcon_discover.runtime.words import percent, rate
+from falcon_discover.runtime.words import level, percent, rate
 from falcon_discover.signals.catalogue import CONFLICT_WORDS
 
 Records = list[dict[str, Any]]
 Layers = list[Line | Area | Text]
 
 MARK_EVERY = 6
+# More names of periods than this would lie on each other.
+PERIOD_NAMES = 8
 # Where bars stand on a logarithmic scale, so that a single row shows.
 FOOT = 0.7
 CONFIDENCE_TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+WIDE_TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 MEASURES = {
     "nll": "log loss",
     "brier": "Brier score",
@@ -82,7 +85,8 @@ def missed_chart(missed: Records, budget: float | None = None) -> Chart:
 
 def reliability_chart(bins: Records) -> Chart:
     """Return the share of right predictions against the confidence."""
-    foot = 0.1 * int(10 * min([0.5, *(b["low"] for b in bins)]) + 1e-9)
+    start = _lowest_confidence(bins)
+    foot = 0.1 * int(10 * min([start, *(b["low"] for b in bins)]) + 1e-9)
     notes = {
         i: f"{count(b['right'])} of {count(b['rows'])} right at {share(b['confidence'])}"
         for i, b in enumerate(bins)
@@ -90,21 +94,27 @@ def reliability_chart(bins: Records) -> Chart:
     points = [(b["confidence"], b["accuracy"]) for b in bins]
     return Chart(
         "Reliability diagram",
-        Axis("mean confidence", 0.5, 1, percent, CONFIDENCE_TICKS),
+        _confidence_axis("mean confidence", bins),
         Axis("share of right predictions", foot, 1, percent),
         [
-            Line([(0.5, 0.5), (1, 1)], "rule", "as sure as right"),
+            Line([(start, start), (1, 1)], "rule", "as sure as right"),
             *(Line([(b["confidence"], b[k]) for k in ("low", "high")], "whisker c1") for b in bins),
             Line(points, "c1 plain", "the model, 95 % interval", notes),
         ],
     )
 
 
-def confidence_chart(bins: Records, tau: float) -> Chart:
-    """Return the rows by confidence, wrong ones apart, the eligible part marked."""
+def confidence_chart(bins: Records, tau: float | Mapping[str, float]) -> Chart:
+    """Return the rows by confidence, wrong ones apart, the eligible part marked.
+
+    Parameters
+    ----------
+    tau : confidence from which rows are eligible, which may differ by class
+    """
+    levels = sorted(set(tau.values())) if isinstance(tau, Mapping) else [tau]
     most = max(b["rows"] for b in bins)
     top = next(10**k for k in range(1, 20) if 10**k >= most)
-    layers: Layers = [Area(box(tau, 1, FOOT, top), "eligible")]
+    layers: Layers = [Area(box(levels[0], 1, FOOT, top), "eligible")]
     for key, style, name in (
         ("rows", "fill1", "all predictions"),
         ("wrong", "fill0 hatched", "wrong ones"),
@@ -113,15 +123,26 @@ def confidence_chart(bins: Records, tau: float) -> Chart:
             note = f"{share(b['from'])} to {share(b['to'])}: {count(b['rows'])} rows"
             note += f", {count(b['wrong'])} wrong" if "wrong" in b else ""
             layers.append(Area(box(b["from"], b["to"], FOOT, b[key]), style, name, note))
-    layers.append(Line([(tau, FOOT), (tau, top)], "rule strong"))
-    layers.append(Text((1, top), f"eligible: at least {percent(tau)}", "above left"))
+    layers += [Line([(value, FOOT), (value, top)], "rule strong") for value in levels]
+    layers.append(Text((1, top), f"eligible: at least {level(tau)}", "above left"))
     powers = [10**k for k in range(len(str(top)))]
     return Chart(
         "Predictions by confidence",
-        Axis("confidence", 0.5, 1, percent, CONFIDENCE_TICKS),
+        _confidence_axis("confidence", bins),
         Axis("rows (log scale)", FOOT, top, count, powers, log=True),
         layers,
     )
+
+
+def _lowest_confidence(bins: Records) -> float:
+    # Only of more than two classes, or at a threshold, is a decision less sure than one half.
+    return 0.5 if not bins or bins[0]["from"] >= 0.5 else 0.0
+
+
+def _confidence_axis(label: str, bins: Records) -> Axis:
+    if _lowest_confidence(bins):
+        return Axis(label, 0.5, 1, percent, CONFIDENCE_TICKS)
+    return Axis(label, 0, 1, percent, WIDE_TICKS)
 
 
 def told(regions: Records) -> Records:
@@ -208,7 +229,7 @@ def contribution_chart(families: Records) -> Chart:
     return _intervals("Loss without each family", "loss in eligible AUROC", rows, 0.0)
 
 
-def calibration_chart(methods: Records, tau: float) -> Chart:
+def calibration_chart(methods: Records, tau: float | Mapping[str, float]) -> Chart:
     """Return each measure as a share of what it was by the first method: below 1 is better."""
     before, width = methods[0], 0.8 / len(methods)
     layers: Layers = []
@@ -224,12 +245,33 @@ def calibration_chart(methods: Records, tau: float) -> Chart:
     layers.append(Line([(0, 1), (len(MEASURES), 1)], "rule strong"))
     # A legend begins with what is drawn last.
     layers.reverse()
-    label = f"equal coverage: as many as are at least {percent(tau)} sure before"
+    label = f"equal coverage: as many as are at least {level(tau)} sure before"
     return Chart(
         "Calibration before and after",
         Axis(label, 0, len(MEASURES), names=list(MEASURES.values())),
         Axis("relative to before", 0, 1.2 * top),
         layers,
+    )
+
+
+def period_chart(periods: Records) -> Chart:
+    """Return the rate of confident errors by period, each with its interval."""
+    known = [(i + 0.5, p) for i, p in enumerate(periods) if not undefined(p["rate"])]
+    top = 1.1 * max([p["high"] for _, p in known], default=0.0) or 1.0
+    notes = {
+        i: f"{p['period']}: {count(p['events'])} of {count(p['eligible'])} wrong"
+        for i, (_, p) in enumerate(known)
+    }
+    every = -(-len(periods) // PERIOD_NAMES)
+    names = [p["period"] if i % every == 0 else "" for i, p in enumerate(periods)]
+    return Chart(
+        "Confident errors by period",
+        Axis("period", 0, len(periods), names=names),
+        Axis("wrong among confident predictions", 0, top, _rate),
+        [
+            *(Line([(x, p[k]) for k in ("low", "high")], "whisker c1") for x, p in known),
+            Line([(x, p["rate"]) for x, p in known], "c1 plain", "rate, 95% interval", notes),
+        ],
     )
 
 

@@ -58,6 +58,7 @@ RANKERS = {"gated_confidence": "c1", "s_disc": "c2", "s_stab": "c3", "confidence
 RANKER_NAMES = {
     "auto": "auto (learned risk)",
     "gated_confidence": "gated confidence",
+    "by_cost": "by expected cost",
     "s_disc": "discrepancy (paper)",
     "s_stab": "stability (paper)",
     "confidence": "most confident first",

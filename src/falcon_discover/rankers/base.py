@@ -8,6 +8,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from falcon_discover.exceptions import InputError
+from falcon_discover.metrics.decisions import Tau
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
@@ -44,9 +45,9 @@ class Ranker(BaseEstimator):
     gated: ClassVar[bool] = False
     cross_fits: ClassVar[bool] = False
     held_out_: FloatArray
-    tau_: float = PAPER.tau
+    tau_: Tau = PAPER.tau
 
-    def fit(self, state: State, false_confidence: npt.ArrayLike, tau: float = PAPER.tau) -> Self:
+    def fit(self, state: State, false_confidence: npt.ArrayLike, tau: Tau = PAPER.tau) -> Self:
         """Take the threshold; labels are not looked at."""
         self.tau_ = tau
         return self

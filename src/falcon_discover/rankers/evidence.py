@@ -19,12 +19,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
+from falcon_discover.data.drawing import coarse, group_folds
 from falcon_discover.data.table import informative_columns
 from falcon_discover.rankers.inputs import (
     Inputs,
     against_the_prediction,
     doubt,
-    for_the_positive_class,
+    for_the_class,
 )
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.threads import one_blas_thread
@@ -94,10 +95,13 @@ class Sample:
 
     Attributes
     ----------
-    outcome : what is to be told of each row: whether it is an error, or of the positive class
+    outcome : what is to be told of each row: whether it is an error; or whether it is of the
+        positive class, of more than two of the decided one
     errors : the wrong predictions whose number decides how much the trees count
     eligible : the rows by which signals are standardised
     weights : of the rows; None if all count alike
+
+    What the rows stand for (`state.weight`) is in the weights, and counts in all sums of rows.
     """
 
     state: State
@@ -110,21 +114,34 @@ class Sample:
     def of_errors(cls, state: State, wrong: BoolArray, eligible: BoolArray) -> Sample:
         """Return rows with errors at any confidence; eligible ones count most."""
         weights = np.where(eligible, 1.0, BELOW_TAU_WEIGHT)
+        if state.weight is not None:
+            weights = weights * state.weight
         return cls(state, wrong, wrong & eligible, eligible, weights)
 
     @classmethod
-    def of_classes(cls, state: State, positive: BoolArray, weights: FloatArray | None) -> Sample:
+    def of_classes(
+        cls, state: State, codes: npt.NDArray[np.integer], weights: FloatArray | None
+    ) -> Sample:
         """Return rows of known classes."""
-        return cls(state, positive, state.decision != positive, np.ones(len(state), bool), weights)
+        wrong = np.asarray(state.decision != codes)
+        outcome = codes == 1 if state.p.ndim == 1 else ~wrong
+        return cls(state, outcome, wrong, np.ones(len(state), bool), weights)
 
     @property
     def rarer(self) -> int:
         """How many rows have the rarer outcome."""
         return min(int(self.outcome.sum()), int((~self.outcome).sum()))
 
+    def total(self, rows: BoolArray) -> float:
+        """Return how many rows some of the rows stand for."""
+        return float(rows.sum() if self.state.weight is None else self.state.weight @ rows)
+
     def outside(self, fold: IntArray, number: int) -> Sample:
         """Return the rows outside a fold, as they are measured without its labels."""
-        rows = np.flatnonzero(fold != number)
+        outside = fold != number
+        if self.state.apart is not None:
+            outside &= self.state.teachers(number)
+        rows = np.flatnonzero(outside)
         return Sample(
             self.state.without(number).take(rows),
             self.outcome[rows],
@@ -139,8 +156,12 @@ class ModelDoubt:
 
     def __init__(self, sample: Sample) -> None:
         sure = sample.eligible
-        rate = (int(sample.errors.sum()) + 0.5) / (int(sure.sum()) + 1.0)
-        own = float((1.0 - sample.state.confidence[sure]).mean()) if sure.any() else 1.0
+        rate = (sample.total(sample.errors) + 0.5) / (sample.total(sure) + 1.0)
+        counts = sample.state.weight
+        own = 1.0
+        if sample.total(sure):
+            doubts = 1.0 - sample.state.confidence[sure]
+            own = float(np.average(doubts, weights=None if counts is None else counts[sure]))
         self.shift = float(logit(rate) - logit(min(max(own, 1e-9), 0.5)))
 
     def log_odds(self, state: State) -> FloatArray:
@@ -169,10 +190,12 @@ class EvidenceModel:
     def fit(self, sample: Sample) -> Self:
         """Learn from rows with a known outcome."""
         task, inputs = TASKS[self.target], self.inputs(sample.state)
-        errors = int(sample.errors.sum())
+        errors = sample.total(sample.errors)
         self.trees_weight = task.trees_weight * errors / (errors + task.trees_half)
         self.kept = informative_columns(inputs.features)
         rows = self._rows(inputs)
+        if sample.state.weight is not None:
+            rows = coarse(rows, sample.state.weight)
         rising = [1] * inputs.signals.shape[1] + [0] * len(self.kept)
         with one_blas_thread(openmp=1 if rows.size <= ONE_THREAD_CELLS else None):
             self._fit_linear(inputs, sample)
@@ -182,18 +205,25 @@ class EvidenceModel:
                 monotonic_cst=rising if task.by_class else None,
                 early_stopping=False,
                 random_state=self.seed,
-            ).fit(rows, sample.outcome, sample.weights if task.weighs_trees else None)
+            ).fit(
+                rows,
+                sample.outcome,
+                sample.weights if task.weighs_trees else sample.state.weight,
+            )
         return self
 
     def _fit_linear(self, inputs: Inputs, sample: Sample) -> None:
-        task, signals = TASKS[self.target], inputs.signals
+        task, signals, counts = TASKS[self.target], inputs.signals, sample.state.weight
         if task.by_class:
-            self.scale = np.maximum(signals.std(axis=0), 1e-9)
+            self.scale = np.maximum(_spread(signals, counts), 1e-9)
             self.scale[0] /= OWN_SCALE
         else:
-            enough = sample.eligible.sum() >= ENOUGH_ROWS
-            self.scaler = StandardScaler().fit(signals[sample.eligible] if enough else signals)
-        strength = task.ridge_c * sample.rarer / (sample.rarer + task.ridge_half)
+            if sample.total(sample.eligible) >= ENOUGH_ROWS:
+                signals = signals[sample.eligible]
+                counts = None if counts is None else counts[sample.eligible]
+            self.scaler = StandardScaler().fit(signals, sample_weight=counts)
+        rarer = min(sample.total(sample.outcome), sample.total(~sample.outcome))
+        strength = task.ridge_c * rarer / (rarer + task.ridge_half)
         self.linear = LogisticRegression(C=strength, solver="newton-cholesky", tol=task.tol)
         with notices.solving():
             self.linear.fit(self._scaled(inputs), sample.outcome, sample.weights)
@@ -215,7 +245,7 @@ class EvidenceModel:
         """Return what the model is told about rows."""
         if self.target == "error":
             return against_the_prediction(state, self.leave_out)
-        return for_the_positive_class(state)
+        return for_the_class(state)
 
     def log_odds(self, state: State) -> FloatArray:
         """Return the log-odds that a prediction is wrong, or that a row is positive."""
@@ -229,9 +259,29 @@ class EvidenceModel:
         return np.asarray((1.0 - share) * linear + share * trees, dtype=np.float64)
 
 
-def dealt(kind: npt.NDArray[Any], count: int, seed: int) -> IntArray:
-    """Return a fold for each row; each kind of row is spread over all folds."""
-    fold = np.empty(len(kind), dtype=np.intp)
+def _spread(signals: FloatArray, counts: FloatArray | None) -> FloatArray:
+    """Return the standard deviation of each column."""
+    if counts is None:
+        return np.asarray(signals.std(axis=0))
+    mean = np.average(signals, axis=0, weights=counts)
+    return np.asarray(np.sqrt(np.average((signals - mean) ** 2, axis=0, weights=counts)))
+
+
+def dealt(kind: npt.NDArray[Any], count: int, seed: int, group: IntArray | None = None) -> IntArray:
+    """Return a fold for each row; each kind of row is spread over all folds.
+
+    Parameters
+    ----------
+    group : the number of each row's group, which stays in one fold
+    """
+    fold = np.zeros(len(kind), dtype=np.intp)
+    if group is not None:
+        count = min(count, len(np.unique(group)), int(np.unique(kind, return_counts=True)[1].max()))
+        if count < 2:
+            return fold
+        for number, (_, held_out) in enumerate(group_folds(kind, group, count, seed)):
+            fold[held_out] = number
+        return fold
     splitter = StratifiedKFold(count, shuffle=True, random_state=seed)
     with notices.ignoring(UserWarning, "The least populated class"):
         for number, (_, held_out) in enumerate(splitter.split(kind, kind)):
@@ -254,7 +304,8 @@ def inner_folds(sample: Sample, seed: int) -> IntArray:
     count = int(fold.max()) + 1 if apart else min(INNER_FOLDS, sample.rarer)
     # Errors are spread over the folds, and eligible ones among them too.
     kind = sample.outcome.astype(int) + (severe if severe.sum() >= sample.rarer / 4 else 0)
-    fold[loose] = dealt(kind[loose], count, seed)
+    group = None if state.group is None else state.group[loose]
+    fold[loose] = dealt(kind[loose], count, seed, group)
     return fold
 
 

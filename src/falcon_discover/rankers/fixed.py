@@ -22,7 +22,10 @@ class RandomRanker(Ranker):
     def score(self, state: State) -> FloatArray:
         """Return uniform numbers."""
         # float32: the last digits of a signal may differ between batches of one row or many.
-        frame = state.signals.assign(p=state.p, seed=self.random_state).astype(np.float32)
+        own = {"p": state.p}
+        if state.p.ndim == 2:
+            own = {f"p{c}": state.p[:, c] for c in range(state.n_classes)}
+        frame = state.signals.assign(**own, seed=self.random_state).astype(np.float32)
         hashes = pd.util.hash_pandas_object(frame, index=False).to_numpy()
         return np.asarray(hashes >> np.uint64(11), dtype=np.float64) / 2.0**53
 

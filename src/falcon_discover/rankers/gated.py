@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import gated, gated_confidence, surprise
+from falcon_discover.metrics.decisions import Tau
 from falcon_discover.rankers.base import Ranker
 from falcon_discover.rankers.evidence import (
     EvidenceModel,
@@ -41,7 +42,7 @@ class GatedConfidence(Ranker):
 
     def score(self, state: State) -> FloatArray:
         """Return the gated confidence."""
-        return gated_confidence(state.confidence, self.tau_)
+        return gated_confidence(state.confidence, state.level(self.tau_))
 
 
 class GatedSignal(Ranker):
@@ -63,7 +64,7 @@ class GatedSignal(Ranker):
         values = state.column(self.signal)
         if values is None:
             raise InputError(f"the state has no signal {self.signal!r}.")
-        return gated(expit(-values), state.confidence, self.tau_)
+        return gated(expit(-values), state.confidence, state.level(self.tau_))
 
 
 class GatedStability(Ranker):
@@ -75,7 +76,7 @@ class GatedStability(Ranker):
 
     def score(self, state: State) -> FloatArray:
         """Return 1 to 2 for eligible rows, below 0 for the others."""
-        return gated(StabilityRanker().score(state), state.confidence, self.tau_)
+        return gated(StabilityRanker().score(state), state.confidence, state.level(self.tau_))
 
 
 class GatedRisk(Ranker):
@@ -122,7 +123,7 @@ class GatedRisk(Ranker):
         self.leave_out = leave_out
         self.random_state = random_state
 
-    def fit(self, state: State, false_confidence: npt.ArrayLike, tau: float = PAPER.tau) -> Self:
+    def fit(self, state: State, false_confidence: npt.ArrayLike, tau: Tau = PAPER.tau) -> Self:
         """Learn from errors at any confidence (`target` is "errors")."""
         check_severity(self.severity)
         wrong = np.asarray(false_confidence, dtype=bool)
@@ -147,10 +148,11 @@ class GatedRisk(Ranker):
             fold = inner_folds(sample, self.random_state)
             odds = self._held_out_odds(sample, fold)
             own, missed = doubt(state)[eligible], wrong[eligible]
-            self.calibration_ = calibrate(odds[eligible], own, missed)
+            design = None if state.design is None else state.design.take(eligible)
+            self.calibration_ = calibrate(odds[eligible], own, missed, design)
             self.held_out_risk_ = np.zeros(len(state))
             self.held_out_risk_[eligible] = cross_calibrated(
-                self.calibration_, odds[eligible], own, missed, fold[eligible]
+                self.calibration_, odds[eligible], own, missed, fold[eligible], design
             )
             self.model_ = self._model(sample)
         low, high = self._interval(state, odds)

@@ -85,8 +85,17 @@ def signal_columns(state: State, leave_out: Collection[str] = ()) -> dict[str, F
         else:
             columns[signal.name] = signal.sign * values
         if signal.rescaled == "doubt":
-            columns["decision"] = state.decision.astype(np.float64)
+            columns |= _decisions(state)
     return columns
+
+
+def _decisions(state: State) -> dict[str, FloatArray]:
+    """Return which class is decided: a column for each but the first."""
+    decision = state.decision
+    if state.n_classes == 2:
+        return {"decision": decision.astype(np.float64)}
+    codes = range(1, state.n_classes)
+    return {f"decision_{code}": (decision == code).astype(np.float64) for code in codes}
 
 
 def features(state: State, leave_out: Collection[str] = ()) -> Float32Array:
@@ -104,10 +113,13 @@ def against_the_prediction(state: State, leave_out: Collection[str] = ()) -> Inp
     return Inputs(signals, features(state, leave_out), "confidence" not in leave_out)
 
 
-def for_the_positive_class(state: State) -> Inputs:
-    """Return what speaks for the positive class of each row, the model's own log-odds first."""
-    sign = np.where(state.decision, 1.0, -1.0)
-    columns = [clipped_logit(state.p)]
+def for_the_class(state: State) -> Inputs:
+    """Return what speaks for the positive class of each row, the model's own log-odds first.
+
+    Of more than two classes, what speaks for the decided one.
+    """
+    sign = np.where(state.decision, 1.0, -1.0) if state.p.ndim == 1 else np.ones(len(state))
+    columns = [clipped_logit(state.own_score)]
     for signal in ABOUT_THE_CLASS:
         values = state.column(signal.name)
         if signal.rescaled == "labelled_otherwise" and values is not None:

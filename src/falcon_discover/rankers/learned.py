@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from falcon_discover.metrics import gated_confidence
+from falcon_discover.metrics.decisions import Tau
 from falcon_discover.rankers.base import LabelSource, Ranker
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray, FloatArray
@@ -40,7 +41,7 @@ class LearnedWitness(Ranker):
         self.labels = labels
         self.signals = signals
 
-    def fit(self, state: State, false_confidence: npt.ArrayLike, tau: float = PAPER.tau) -> Self:
+    def fit(self, state: State, false_confidence: npt.ArrayLike, tau: Tau = PAPER.tau) -> Self:
         """Learn which states are false-confidence events."""
         events = np.asarray(false_confidence, dtype=bool)
         self.tau_ = tau
@@ -53,28 +54,44 @@ class LearnedWitness(Ranker):
             )
             return self
         self.witness_ = standardised_logit(
-            state.signals[self.used_].to_numpy(), events, 1.0 + PAPER.witness_eta * events
+            state.signals[self.used_].to_numpy(),
+            events,
+            1.0 + PAPER.witness_eta * events,
+            state.weight,
         )
         return self
 
     def score(self, state: State) -> FloatArray:
         """Return the witness's probability of an event."""
         if self.witness_ is None:
-            return gated_confidence(state.confidence, self.tau_)
+            return gated_confidence(state.confidence, state.level(self.tau_))
         values = state.signals[self.used_].to_numpy()
         return np.asarray(self.witness_.predict_proba(values)[:, 1], dtype=np.float64)
 
 
-def standardised_logit(signals: FloatArray, targets: BoolArray, weights: FloatArray) -> Pipeline:
+def standardised_logit(
+    signals: FloatArray,
+    targets: BoolArray,
+    weights: FloatArray,
+    counts: FloatArray | None = None,
+) -> Pipeline:
     """Return a weighted L2 logistic regression on standardised signals.
 
     The steps are fitted one by one: with metadata routing switched on, a Pipeline takes no weights
     for one of its steps.
+
+    Parameters
+    ----------
+    weights : of the rows in the regression
+    counts : how many rows each stands for, there and when signals are standardised
     """
+    if counts is not None:
+        weights = weights * counts
     # L2 is scikit-learn's default penalty. Ten columns: Newton's method reaches the optimum to
     # the last digits in a few steps, so the score does not depend on where a solver stopped.
     model = LogisticRegression(C=PAPER.witness_c, solver="newton-cholesky", tol=1e-10, max_iter=200)
     scaler = StandardScaler()
     with notices.solving():
-        model.fit(scaler.fit_transform(signals), targets, sample_weight=weights)
+        standardised = scaler.fit(signals, sample_weight=counts).transform(signals)
+        model.fit(standardised, targets, sample_weight=weights)
     return make_pipeline(scaler, model)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, logit, ndtri
 
+from falcon_discover.metrics.design import Design, summed
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
 
@@ -17,6 +18,8 @@ SLOPE_PRIOR = 10.0
 GATE_PRIOR = 1.0
 # Confident errors at which the gate is believed to deserve half of the weight.
 FEW_EVENTS = 5
+# Of the level and of the two slopes.
+BOUNDS = [(-20.0, 20.0), (0.05, 5.0), (0.0, 5.0)]
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,9 @@ class Calibration:
         return np.asarray(expit(middle - reach)), np.asarray(expit(middle + reach))
 
 
-def calibrate(odds: FloatArray, own: FloatArray, wrong: BoolArray) -> Calibration:
+def calibrate(
+    odds: FloatArray, own: FloatArray, wrong: BoolArray, design: Design | None = None
+) -> Calibration:
     """Return the calibration of held-out log-odds; with few events it leans on the gate.
 
     Parameters
@@ -59,6 +64,7 @@ def calibrate(odds: FloatArray, own: FloatArray, wrong: BoolArray) -> Calibratio
     odds : learned log-odds of rows that were not learned from
     own : the model's own doubt about them
     wrong : which of them are errors
+    design : their weights and groups; how sure the calibration is depends on the groups
 
     Examples
     --------
@@ -69,9 +75,12 @@ def calibrate(odds: FloatArray, own: FloatArray, wrong: BoolArray) -> Calibratio
     >>> round(found.slope, 1), round(found.gate, 1)
     (0.1, 1.0)
     """
+    if design is not None:
+        return _drawn(odds, own, wrong, design)
     target = wrong.astype(np.float64)
     # Half an error and half a non-error keep the rate off 0 and 1.
     rate = (target.sum() + 0.5) / (len(target) + 1.0)
+    unseen = _unseen(target.sum(), rate)
     centre, own_centre = float(odds.mean()), float(own.mean())
     learned, doubted = odds - centre, own - own_centre
     leaning = 1.0 / (1.0 + target.sum() / FEW_EVENTS)
@@ -82,24 +91,94 @@ def calibrate(odds: FloatArray, own: FloatArray, wrong: BoolArray) -> Calibratio
         apart = slope + gate - 1.0
         value = (
             np.logaddexp(0.0, z).sum() - (target * z).sum()
-            + np.logaddexp(0.0, level) - rate * level
+            + np.logaddexp(0.0, level) - unseen * level
             + 0.5 * (SLOPE_PRIOR * apart**2 + GATE_PRIOR * (gate - leaning) ** 2)
         )  # fmt: skip
         left = expit(z) - target
         gradient = [
-            left.sum() + expit(level) - rate,
+            left.sum() + expit(level) - unseen,
             left @ learned + SLOPE_PRIOR * apart,
             left @ doubted + SLOPE_PRIOR * apart + GATE_PRIOR * (gate - leaning),
         ]
         return float(value), np.array(gradient)
 
-    bounds = [(-20.0, 20.0), (0.05, 5.0), (0.0, 5.0)]
     found = minimize(
-        loss, [logit(rate), 1.0 - leaning, leaning], jac=True, method="L-BFGS-B", bounds=bounds
+        loss, [logit(rate), 1.0 - leaning, leaning], jac=True, method="L-BFGS-B", bounds=BOUNDS
     )
     level, slope, gate = (float(v) for v in found.x)
     shift = level - slope * centre - gate * own_centre
     return Calibration(shift, slope, gate, _spread(found.x, learned, doubted, centre, own_centre))
+
+
+def _unseen(events: float, rate: float) -> float:
+    """Return how much of an error the one row is that stands for those not seen.
+
+    Where no error was seen, only this row says that there may be one.
+    """
+    return rate if events else 0.5
+
+
+def _drawn(odds: FloatArray, own: FloatArray, wrong: BoolArray, design: Design) -> Calibration:
+    """Return the calibration of rows that have weights or come in groups."""
+    target, weight = wrong.astype(np.float64), design.weight
+    events = float(weight @ target)
+    rate = (events + 0.5) / (float(weight.sum()) + 1.0)
+    unseen = _unseen(events, rate)
+    centre, own_centre = design.mean(odds), design.mean(own)
+    columns = np.column_stack([np.ones(len(odds)), odds - centre, own - own_centre])
+    leaning = 1.0 / (1.0 + events / FEW_EVENTS)
+
+    def loss(theta: FloatArray) -> tuple[float, FloatArray]:
+        level, slope, gate = theta
+        z = columns @ theta
+        apart = slope + gate - 1.0
+        value = (
+            weight @ (np.logaddexp(0.0, z) - target * z)
+            + np.logaddexp(0.0, level) - unseen * level
+            + 0.5 * (SLOPE_PRIOR * apart**2 + GATE_PRIOR * (gate - leaning) ** 2)
+        )  # fmt: skip
+        gradient = (weight * (expit(z) - target)) @ columns
+        gradient += [
+            expit(level) - unseen,
+            SLOPE_PRIOR * apart,
+            SLOPE_PRIOR * apart + GATE_PRIOR * (gate - leaning),
+        ]
+        return float(value), np.asarray(gradient)
+
+    found = minimize(
+        loss, [logit(rate), 1.0 - leaning, leaning], jac=True, method="L-BFGS-B", bounds=BOUNDS
+    )
+    level, slope, gate = (float(v) for v in found.x)
+    shift = level - slope * centre - gate * own_centre
+    return Calibration(
+        shift, slope, gate, _robust_spread(found.x, columns, target, design, centre, own_centre)
+    )
+
+
+def _robust_spread(
+    theta: FloatArray,
+    columns: FloatArray,
+    target: FloatArray,
+    design: Design,
+    centre: float,
+    own_centre: float,
+) -> tuple[float, ...]:
+    """Return the covariance of shift and slopes by the groups' own spread (a sandwich)."""
+    p = expit(columns @ theta)
+    level = expit(theta[0])
+    prior = np.zeros((3, 3))
+    prior[0, 0] = level * (1 - level)
+    prior[1:, 1:] += SLOPE_PRIOR
+    prior[2, 2] += GATE_PRIOR
+    curvature = (columns * (design.weight * p * (1 - p))[:, None]).T @ columns + prior
+    pulls = columns * (design.weight * (target - p))[:, None]
+    sums = np.column_stack([summed(design.unit, column) for column in pulls.T])
+    # A belief counts as so much of the evidence: without it few groups would seem to know all.
+    middle = sums.T @ sums + prior
+    inverse = np.linalg.inv(curvature)
+    to_shift = np.array([[1.0, -centre, -own_centre], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    covariance = to_shift @ inverse @ middle @ inverse @ to_shift.T
+    return tuple(float(v) for v in covariance.ravel())
 
 
 def _spread(
@@ -120,7 +199,12 @@ def _spread(
 
 
 def cross_calibrated(
-    whole: Calibration, odds: FloatArray, own: FloatArray, wrong: BoolArray, fold: IntArray
+    whole: Calibration,
+    odds: FloatArray,
+    own: FloatArray,
+    wrong: BoolArray,
+    fold: IntArray,
+    design: Design | None = None,
 ) -> FloatArray:
     """Return held-out risks of rows, with slopes that were not fitted on their fold.
 
@@ -131,13 +215,16 @@ def cross_calibrated(
     whole : the calibration on all of these rows
     """
     centre, own_centre = float(odds.mean()), float(own.mean())
+    if design is not None:
+        centre, own_centre = design.mean(odds), design.mean(own)
     level = whole.shift + whole.slope * centre + whole.gate * own_centre
     risk = np.empty(len(odds))
     for number in np.unique(fold):
         inside = fold == number
         part = whole
         if not inside.all():
-            part = calibrate(odds[~inside], own[~inside], wrong[~inside])
+            rest = None if design is None else design.take(~inside)
+            part = calibrate(odds[~inside], own[~inside], wrong[~inside], rest)
         shift = level - part.slope * centre - part.gate * own_centre
         risk[inside] = Calibration(shift, part.slope, part.gate).risk(odds[inside], own[inside])
     return risk

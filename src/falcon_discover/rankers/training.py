@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from falcon_discover.exceptions import InputError
-from falcon_discover.metrics import false_confidence
+from falcon_discover.metrics.decisions import Tau
 from falcon_discover.rankers import Ranker, make, trait
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.signals.state import State
@@ -24,7 +24,7 @@ def check_labels(labels: str | None, *, has_validation: bool) -> None:
         )
 
 
-def _key(spec: Any, tau: float) -> tuple[Any, float]:
+def _key(spec: Any, tau: Tau) -> tuple[Any, Tau]:
     return (spec if isinstance(spec, str) else id(spec), tau)
 
 
@@ -35,9 +35,9 @@ class LabelledState:
     state: State
     codes: npt.NDArray[np.int8]
 
-    def events(self, tau: float) -> BoolArray:
+    def events(self, tau: Tau) -> BoolArray:
         """Return which rows are false-confidence events at `tau`."""
-        return false_confidence(self.codes, self.state.p, tau)
+        return self.state.events(self.codes, tau)
 
     def errors(self) -> BoolArray:
         """Return which predictions are wrong, at any confidence."""
@@ -51,7 +51,7 @@ class TrainingRows:
     oof: LabelledState
     validation: LabelledState | None = None
     # Learned rankers by specification and threshold; the specification is kept alive with them.
-    _fitted: dict[tuple[Any, float], tuple[Any, Ranker]] = field(
+    _fitted: dict[tuple[Any, Tau], tuple[Any, Ranker]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
 
@@ -68,24 +68,24 @@ class TrainingRows:
             np.concatenate([self.oof.codes, self.validation.codes]),
         )
 
-    def ranker(self, spec: Any, tau: float) -> Ranker:
+    def ranker(self, spec: Any, tau: Tau) -> Ranker:
         """Return a ranker fitted on the rows its label source names, fitted only once."""
         key = _key(spec, tau)
         if key not in self._fitted:
             self.keep(spec, tau, self._fit(spec, tau))
         return self._fitted[key][1]
 
-    def keep(self, spec: Any, tau: float, ranker: Ranker) -> None:
+    def keep(self, spec: Any, tau: Tau, ranker: Ranker) -> None:
         """Take a ranker that was fitted before as the one of this specification."""
         self._fitted[_key(spec, tau)] = (spec, ranker)
 
-    def _fit(self, spec: Any, tau: float) -> Ranker:
+    def _fit(self, spec: Any, tau: Tau) -> Ranker:
         ranker = make(spec)
         rows = self.source(trait(ranker, "labels"))
         errors = trait(ranker, "target") == "errors"
         return ranker.fit(rows.state, rows.errors() if errors else rows.events(tau), tau)
 
-    def oof_scores(self, spec: Any, tau: float) -> FloatArray:
+    def oof_scores(self, spec: Any, tau: Tau) -> FloatArray:
         """Return the suspicion of the training rows, none scored by a ranker that saw it."""
         ranker = make(spec)
         source = trait(ranker, "labels")
@@ -98,7 +98,8 @@ class TrainingRows:
         scores = np.empty(len(state))
         for fold in np.unique(state.fold):
             held_out = state.fold == fold
-            rest = LabelledState(state.take(~held_out), self.oof.codes[~held_out])
+            teachers = state.teachers(int(fold))
+            rest = LabelledState(state.take(teachers), self.oof.codes[teachers])
             part = TrainingRows(rest, self.validation).ranker(ranker, tau)
             scores[held_out] = part.score(state.take(held_out))
         return scores

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from falcon_discover.runtime.types import BoolArray, Float32Array, FloatArray
+from falcon_discover.runtime.types import Float32Array, FloatArray, IntArray
 from falcon_discover.signals.neighbours.index import NeighbourIndex
 
 # Keeps the ratio finite where a row has a twin in the predicted class.
@@ -23,7 +23,7 @@ class TrustScore:
     --------
     >>> rows = np.array([[0.0], [1.0], [4.0]], dtype=np.float32)
     >>> trust = TrustScore(rows, np.array([0, 0, 1]))
-    >>> trust.score(np.array([[2.0]], dtype=np.float32), np.array([False]))
+    >>> trust.score(np.array([[2.0]], dtype=np.float32), np.array([0]))
     array([2.])
     """
 
@@ -41,12 +41,12 @@ class TrustScore:
             [index.query(rows, 1).distances[:, 0] for index in self._classes]
         ).astype(np.float64)
 
-    def score(self, rows: Float32Array, decision: BoolArray) -> FloatArray:
-        """Return the trust in predicting the positive class where `decision` says so."""
+    def score(self, rows: Float32Array, decision: IntArray) -> FloatArray:
+        """Return the trust in the decided class."""
         return trust_ratio(self.class_distances(rows), decision)
 
 
-def trust_ratio(distances: FloatArray, decision: BoolArray) -> FloatArray:
+def trust_ratio(distances: FloatArray, decision: IntArray) -> FloatArray:
     """Return other-class distance over predicted-class distance."""
     own = np.where(decision, distances[:, 1], distances[:, 0])
     other = np.where(decision, distances[:, 0], distances[:, 1])

@@ -74,8 +74,10 @@ class Clusters:
         # One thread: partial sums in another order could move a border case.
         with limited(1, 1):
             found = model.fit_predict(rows)
-        held = np.bincount(found, events, minlength=model[-1].n_clusters)
-        size = np.bincount(found, minlength=model[-1].n_clusters)
+        counts = state.weight
+        hits = events if counts is None else counts * events
+        held = np.bincount(found, hits, minlength=model[-1].n_clusters)
+        size = np.bincount(found, counts, minlength=model[-1].n_clusters)
         order = np.empty(len(held), dtype=np.intp)
         order[np.lexsort((-size, -held))] = np.arange(1, len(held) + 1)
         summary = _summary(order[found], state, events, correct)
@@ -115,6 +117,8 @@ def _summary(region: IntArray, state: State, events: BoolArray, correct: BoolArr
     rows = pd.DataFrame({"region": region, "events": events, "correctness": correct})
     for name in ("support", "mean_drift"):
         rows[name] = state.signals.get(name, np.nan)
+    if state.weight is not None:
+        return _weighted_summary(rows, state.weight)
     frame = rows.groupby("region").agg(
         rows=("events", "size"),
         events=("events", "sum"),
@@ -125,3 +129,16 @@ def _summary(region: IntArray, state: State, events: BoolArray, correct: BoolArr
     total = max(int(frame["events"].sum()), 1)
     frame.insert(2, "fc_mass", frame["events"] / total)
     return frame.reset_index()
+
+
+def _weighted_summary(rows: pd.DataFrame, weight: FloatArray) -> pd.DataFrame:
+    means = ("support", "mean_drift", "correctness")
+    sums = rows[list(means)].mul(weight, axis=0)
+    sums = sums.assign(rows=weight, events=weight * rows["events"], region=rows["region"])
+    frame = sums.groupby("region").sum(min_count=1)
+    frame[list(means)] = frame[list(means)].div(frame["rows"], axis=0)
+    frame = frame.rename(columns={"mean_drift": "instability"})
+    total = frame["events"].sum() or 1.0
+    frame["fc_mass"] = frame["events"] / total
+    columns = ["rows", "events", "fc_mass", "support", "instability", "correctness"]
+    return frame[columns].reset_index()

@@ -15,17 +15,15 @@ import pandas as pd
 from scipy.stats import norm
 
 from falcon_discover.metrics import capture_at, fc_auroc
+from falcon_discover.metrics.design import Design, counted, kish
 from falcon_discover.metrics.intervals import wilson
+from falcon_discover.metrics.ordering import whole
+from falcon_discover.regions.chosen import beyond_confidence, expected_events
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
+from falcon_discover.runtime.words import amount
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.catalogue import CONFLICT
 
-# Tables with events dealt out at random; one in a thousand is the least p-value there is.
-DEALT = 999
-# Rows are compared within strata of confidence: at most so many, of so many rows on average.
-STRATA = 100
-LEAST_STRATA = 10
-ROWS_A_STRATUM = 50
 EVIDENCE = tuple(name for name, (_, axis) in CONFLICT.items() if axis.kind == "evidence")
 INSTABILITY = tuple(name for name, (_, axis) in CONFLICT.items() if axis.kind == "instability")
 # Cuts of the grid: weakest evidence and strongest instability, as quantiles of eligible rows.
@@ -57,8 +55,8 @@ class Slice:
     low: float
     high: float
     mass: float
-    rows: int
-    events: int
+    rows: float
+    events: float
     expected: float
     excess: float
     excess_low: float
@@ -119,10 +117,10 @@ class Conflict:
         )
         return (
             f"{verdict}\nBest slice: {best.evidence} <= {best.evidence_at_most:.3g} and "
-            f"{best.instability} >= {best.instability_at_least:.3g}: {best.events:,} of "
-            f"{best.rows:,} confident predictions wrong, {best.expected:.1f} expected at their "
-            f"confidence, an excess of {100 * best.excess:+.1f} points, {shown}. The paper's Gamma "
-            f"{best.gamma:.3f}, mass {best.mass:.3f}."
+            f"{best.instability} >= {best.instability_at_least:.3g}: {amount(best.events)} of "
+            f"{amount(best.rows)} confident predictions wrong, {best.expected:.1f} expected at "
+            f"their confidence, an excess of {100 * best.excess:+.1f} points, {shown}. The "
+            f"paper's Gamma {best.gamma:.3f}, mass {best.mass:.3f}."
         )
 
 
@@ -144,13 +142,14 @@ def conflict_grid(
     signals: Mapping[str, FloatArray],
     events: BoolArray,
     confidence: FloatArray,
-    tau: float = PAPER.tau,
+    tau: float | FloatArray = PAPER.tau,
     distinct: IntArray | None = None,
+    design: Design | None = None,
 ) -> list[Slice]:
     """Return every slice of the grid both of whose conditions leave rows out.
 
     Where rows have copies, `distinct` are the positions of one row of each set of twins: the more
-    cautious of the tests with all rows and with these counts.
+    cautious of the tests with all rows and with these counts. `design` has weights and groups.
     """
     eligible = np.flatnonzero(np.asarray(confidence) >= tau)
     hits, sure = events[eligible], np.asarray(confidence)[eligible]
@@ -158,28 +157,47 @@ def conflict_grid(
     if not grid:
         return []
     inside = np.array([rows for *_, rows in grid])
-    counts, found = inside.sum(axis=1), (inside & hits).sum(axis=1)
-    expected = expected_events(inside, hits, sure)
+    drawn = None if design is None else design.take(eligible)
+    weight = None if drawn is None else drawn.weight
+    if weight is None:
+        counts, found = inside.sum(axis=1), (inside & hits).sum(axis=1)
+    else:
+        counts, found = inside @ weight, (inside & hits) @ weight
+    expected = expected_events(inside, hits, sure, weight)
     least, most = PAPER.strong_mass
-    mass = counts / len(events)
+    mass = counts / (len(events) if design is None else design.weight.sum())
     low, p_value = np.full((2, len(grid)), np.nan)
     tested = np.flatnonzero((least <= mass) & (mass <= most))
     if len(tested):
-        low[tested], p_value[tested] = beyond_confidence(inside[tested], hits, sure)
+        low[tested], p_value[tested] = beyond_confidence(inside[tested], hits, sure, drawn)
     if len(tested) and distinct is not None:
         alone = np.isin(eligible, distinct)
-        again = beyond_confidence(inside[tested][:, alone], hits[alone], sure[alone])
+        again = beyond_confidence(
+            inside[tested][:, alone], hits[alone], sure[alone], drawn and drawn.take(alone)
+        )
         low[tested] = np.minimum(low[tested], again[0])
         p_value[tested] = np.maximum(p_value[tested], again[1])
     return [
         Slice(
             evidence, e, instability, s,
-            *gap_interval(int(found[i]), int(counts[i]), int(hits.sum()), len(hits)),
-            float(mass[i]), int(counts[i]), int(found[i]), float(expected[i]),
+            *_gap(inside[i], hits, drawn),
+            float(mass[i]), whole(float(counts[i])), whole(float(found[i])), float(expected[i]),
             float((found[i] - expected[i]) / counts[i]), float(low[i]), float(p_value[i]),
         )
         for i, (evidence, e, instability, s, _) in enumerate(grid)
     ]  # fmt: skip
+
+
+def _gap(inside: BoolArray, events: BoolArray, design: Design | None) -> tuple[float, float, float]:
+    """Return Gamma of a slice and its interval; of groups, for as many independent rows."""
+    rows, hits, total, base = counted(
+        design, inside, inside & events, events, np.ones(len(events), dtype=bool)
+    )
+    if design is None or not 0 < hits < rows or rows == base:
+        each = 1.0 if design is None else kish(design.weight)
+    else:
+        each = design.design_effect(inside * (events - hits / rows)) * kish(design.weight)
+    return gap_interval(hits / each, rows / each, total / each, base / each)
 
 
 def _cuts(signals: Mapping[str, FloatArray]) -> Iterator[tuple[str, float, str, float, BoolArray]]:
@@ -213,6 +231,7 @@ def chosen_gain(
     priors: Sequence[FloatArray],
     fold: IntArray,
     budget: float = PAPER.main_budget,
+    weight: FloatArray | None = None,
 ) -> float:
     """Return the Capture@budget of the best of a family minus that of the best prior.
 
@@ -223,20 +242,32 @@ def chosen_gain(
     parts = [np.flatnonzero(fold == number) for number in np.unique(fold[events])]
     if not parts:
         return math.nan
-    counts = np.array([int(events[rows].sum()) for rows in parts])
+    hits = events if weight is None else weight * events
+    counts = np.array([hits[rows].sum() for rows in parts])
     mine, theirs = (
-        sum(_judged_apart(np.array([_merits(events, s, parts, budget) for s in scores]) * counts))
+        sum(
+            _judged_apart(
+                np.array([_merits(events, s, parts, budget, weight) for s in scores]) * counts
+            )
+        )
         for scores in (family, priors)
     )
     return float((mine - theirs) / counts.sum())
 
 
 def _merits(
-    events: BoolArray, score: FloatArray, parts: Sequence[IntArray], budget: float
+    events: BoolArray,
+    score: FloatArray,
+    parts: Sequence[IntArray],
+    budget: float,
+    weight: FloatArray | None,
 ) -> list[list[float]]:
     """Return the capture and the AUROC of a ranker in each part; AUROC 0 where all are events."""
-    found = [capture_at(events[rows], score[rows], budget) for rows in parts]
-    areas = [fc_auroc(events[rows], score[rows]) for rows in parts]
+    found, areas = [], []
+    for rows in parts:
+        own = None if weight is None else weight[rows]
+        found.append(capture_at(events[rows], score[rows], budget, sample_weight=own))
+        areas.append(fc_auroc(events[rows], score[rows], sample_weight=own))
     return [found, list(np.nan_to_num(areas))]
 
 
@@ -251,20 +282,27 @@ def _judged_apart(merits: FloatArray) -> Iterator[float]:
         yield float(merits[best, 0, part])
 
 
-def folds_by_confidence(confidence: FloatArray) -> IntArray:
-    """Return a fold for each row: every fifth by confidence.
+def folds_by_confidence(confidence: FloatArray, group: IntArray | None = None) -> IntArray:
+    """Return a fold for each row: every fifth by confidence; of groups, by their least confident.
 
     Examples
     --------
     >>> folds_by_confidence(np.array([0.6, 0.9, 0.7, 0.8, 0.5, 1.0])).tolist()
     [1, 4, 2, 3, 0, 0]
     """
+    if group is not None:
+        _, place = np.unique(group, return_inverse=True)
+        least = np.full(place.max(initial=-1) + 1, np.inf)
+        np.minimum.at(least, place, confidence)
+        return folds_by_confidence(least)[place]
     fold = np.empty(len(confidence), dtype=np.intp)
     fold[np.argsort(confidence, kind="stable")] = np.arange(len(confidence)) % FOLDS
     return fold
 
 
-def gap_interval(found: int, rows: int, total: int, base: int) -> tuple[float, float, float]:
+def gap_interval(
+    found: float, rows: float, total: float, base: float
+) -> tuple[float, float, float]:
     """Return Gamma and its 95% interval for a slice of `rows` within `base` rows.
 
     Gamma is the slice's rate minus that of the whole, which is the share outside the slice times
@@ -283,84 +321,3 @@ def gap_interval(found: int, rows: int, total: int, base: int) -> tuple[float, f
     high = inside - outside + math.hypot(u1 - inside, outside - l2)
     share = rest / base
     return share * (inside - outside), share * low, share * high
-
-
-def doubt_strata(confidence: FloatArray) -> IntArray:
-    """Return the stratum of each row by confidence; each holds about the same sum of doubt.
-
-    Strata of as many rows each would be wide where most events are, and evidence grows weaker
-    with doubt within them.
-
-    Examples
-    --------
-    >>> doubt_strata(np.array([0.9, 0.9, 0.95, 0.99, 0.999])).tolist()
-    [0, 0, 7, 9, 9]
-    """
-    if not len(confidence):
-        return np.empty(0, dtype=np.intp)
-    count = min(STRATA, max(LEAST_STRATA, len(confidence) // ROWS_A_STRATUM))
-    ordered = np.sort(confidence)
-    doubt = np.append(0.0, np.cumsum(1.0 - ordered))
-    before = doubt[np.searchsorted(ordered, confidence, side="left")]
-    return np.minimum(before * count / max(doubt[-1], 1e-12), count - 1).astype(np.intp)
-
-
-def expected_events(inside: BoolArray, events: BoolArray, confidence: FloatArray) -> FloatArray:
-    """Return the events that slices would hold by the rates of their rows' strata."""
-    stratum = doubt_strata(confidence)
-    return np.asarray(_shares(inside, stratum) @ np.bincount(stratum, events, minlength=STRATA))
-
-
-def beyond_confidence(
-    inside: BoolArray, events: BoolArray, confidence: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return by how much slices exceed rows of the same confidence at least, and p-values.
-
-    Both hold for all slices together: the null is the largest standardised excess of any slice
-    where events are dealt out at random among the rows of each stratum. `inside` is slices x rows.
-    """
-    stratum = doubt_strata(confidence)
-    rows = np.bincount(stratum, minlength=STRATA)
-    hits = np.bincount(stratum, events, minlength=STRATA)
-    share = _shares(inside, stratum)
-    expected = share @ hits
-    variance = (share * (1 - share)) @ (hits * (rows - hits) / np.maximum(rows - 1, 1))
-    # A slice that expects next to nothing would exceed it a hundredfold with one event.
-    spread = np.sqrt(np.maximum(variance, 1.0))
-    found, size = (inside & events).sum(axis=1), np.maximum(inside.sum(axis=1), 1)
-    excess = (found - expected) / spread
-    worst = ((_dealt(inside, events, stratum) - expected) / spread).max(axis=1)
-    p_value = (1 + (worst[:, None] >= excess - 1e-9).sum(axis=0)) / (1 + DEALT)
-    critical = float(np.sort(worst)[math.ceil(PAPER.interval_level * (1 + DEALT)) - 1])
-    # With a handful of events the worst takes few values, and its quantile says too little.
-    critical = max(critical, float(norm.ppf(PAPER.interval_level)))
-    rate = expected / size
-    # As many rows as would give a binomial share the slice's spread: then the bound is above 0
-    # where the excess is above its critical value, and only there.
-    as_if = np.maximum(size * expected * (1 - rate) / spread**2, 1e-12)
-    low = [wilson(share, n, critical)[0] for share, n in zip(found / size, as_if, strict=True)]
-    return low - rate, p_value
-
-
-def _shares(inside: BoolArray, stratum: IntArray) -> FloatArray:
-    """Return the share of each stratum's rows that each slice holds."""
-    rows = np.maximum(np.bincount(stratum, minlength=STRATA), 1)
-    return np.array([np.bincount(stratum, held, minlength=STRATA) for held in inside]) / rows
-
-
-def _dealt(inside: BoolArray, events: BoolArray, stratum: IntArray) -> FloatArray:
-    """Return the events in each slice where they are dealt out at random within strata."""
-    rng = np.random.default_rng(0)
-    # Rows that are in the same slices are alike, so only their numbers are drawn. A sum of one
-    # random number per slice tells them apart, faster than the slices themselves.
-    marks = np.zeros(inside.shape[1], dtype=np.int64)
-    for held, mark in zip(inside, rng.integers(2**56, size=len(inside)), strict=True):
-        marks[held] += mark
-    _, first, kind = np.unique(marks, return_index=True, return_inverse=True)
-    patterns = inside[:, first].T.astype(np.float64)
-    counts = np.zeros((DEALT, len(inside)))
-    for h, hits in zip(*np.unique(stratum[events], return_counts=True), strict=True):
-        rows = np.bincount(kind[stratum == h])
-        drawn = rng.multivariate_hypergeometric(rows, int(hits), size=DEALT, method="count")
-        counts += drawn.astype(np.float64) @ patterns[: len(rows)]
-    return counts

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from falcon_discover.metrics.decisions import Tau
 from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.conditions import short_names
 from falcon_discover.regions.confirm import Against
@@ -25,7 +26,7 @@ from falcon_discover.regions.retest import (
 from falcon_discover.regions.rules import Figures, Rule, figures
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray, IntArray
-from falcon_discover.runtime.words import rate
+from falcon_discover.runtime.words import amount, rate
 from falcon_discover.signals.state import State
 
 # On rows that the regions were not found on.
@@ -46,6 +47,9 @@ HEADINGS_HERE = {
     "all": "Regions confirmed at the fit to have frequent confident errors, counted on these rows:",
 }
 INDEPENDENT = "The tests take rows as independent of each other; exact copies count once."
+GROUPED = (
+    "No group is on both sides, and the tests take groups as independent of each other, not rows."
+)
 OUTCOMES = (
     "Held: an excess again, by a test at 5% for all regions together. Did not hold: clearly fewer "
     "than at the fit."
@@ -70,6 +74,7 @@ class RegionSet:
         fit
     retests : whether each region holds there, None for those that were never confirmed
     why_none : why regions were not looked for, in words
+    basis : what the tests take the rows for, in words
     """
 
     unexpected: tuple[Rule, ...]
@@ -78,6 +83,7 @@ class RegionSet:
     here: tuple[Figures, ...] | None = None
     retests: tuple[Retest | None, ...] | None = None
     why_none: str = ""
+    basis: str = INDEPENDENT
 
     @classmethod
     def none(cls, why: str) -> RegionSet:
@@ -165,18 +171,22 @@ class RegionSet:
         return np.array(["", *(rule.words for rule in self.numbered)], dtype=object)[numbers]
 
     def described(
-        self, clusters: Clusters, frame: pd.DataFrame, state: State, tau: float, events: BoolArray
+        self, clusters: Clusters, frame: pd.DataFrame, state: State, tau: Tau, events: BoolArray
     ) -> RegionSet:
         """Return the same regions with their figures on other labelled rows, tested again there."""
         eligible, sure = state.eligible(tau), state.confidence
-        here = tuple(figures(rule.holds(frame), eligible, events, sure) for rule in self.numbered)
+        design = state.design
+        here = tuple(
+            figures(rule.holds(frame), eligible, events, sure, design) for rule in self.numbered
+        )
         told = [(i, rule) for i, rule in enumerate(self.numbered) if rule.confirmed]
         again = retested(
-            [(rule, self._against(i)) for i, rule in told], frame, sure, events, eligible
+            [(rule, self._against(i)) for i, rule in told], frame, sure, events, eligible, design
         )
         by_place = {i: test for (i, _), test in zip(told, again, strict=True)}
         retests = tuple(by_place.get(i) for i in range(len(here)))
-        return replace(self, clusters=clusters, here=here, retests=retests)
+        basis = basis_of(state)
+        return replace(self, clusters=clusters, here=here, retests=retests, basis=basis)
 
     def _against(self, place: int) -> Against:
         return "confidence" if place < len(self.unexpected) else "all"
@@ -227,7 +237,7 @@ class RegionSet:
         groups = {heading: lines for heading, lines in groups.items() if lines}
         parts += ["\n".join([heading, *lines]) for heading, lines in groups.items()]
         if groups:
-            parts.append(INDEPENDENT if self.retests is None else f"{OUTCOMES} {INDEPENDENT}")
+            parts.append(self.basis if self.retests is None else f"{OUTCOMES} {self.basis}")
         return "\n".join(parts)
 
     def _none(self) -> str:
@@ -242,13 +252,18 @@ class RegionSet:
         return f"{none} ({tried} found on one half of the rows did not hold on the other)."
 
 
+def basis_of(state: State) -> str:
+    """Return what tests take rows for, in words."""
+    return INDEPENDENT if state.group is None else GROUPED
+
+
 def _line(name: str, seen: Figures, outcome: Outcome | None = None) -> str:
     if not seen.eligible:
         return f"  {name}: no confident prediction here"
     lift = "" if math.isnan(seen.lift) else f", {seen.lift:.1f} times the usual rate"
     again = "" if outcome is None else f": {outcome}"
     return (
-        f"  {name}: {seen.events:,} of {seen.eligible:,} confident predictions wrong "
+        f"  {name}: {amount(seen.events)} of {amount(seen.eligible)} confident predictions wrong "
         f"({rate(seen.rate)}, 95% interval {rate(seen.low)} to {rate(seen.high)}){lift}; "
         f"{seen.expected:.1f} expected{again}"
     )

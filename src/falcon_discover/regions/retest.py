@@ -16,12 +16,14 @@ import pandas as pd
 from scipy.stats import binom
 
 from falcon_discover.data.twins import one_of_each
+from falcon_discover.metrics.design import Design, counted, kish
 from falcon_discover.regions.confirm import (
     STRATIFIERS,
     Against,
     cautious_p_value,
     expected_events,
     holm,
+    influence,
     twins_of,
 )
 from falcon_discover.regions.rules import Figures, Rule
@@ -68,6 +70,12 @@ class _Count:
     expected: float
     eligible: float
 
+    def over(self, each: float) -> _Count:
+        """Return as many independent counts as vary as these do, each of so many."""
+        if each == 1.0:
+            return self
+        return _Count(self.events / each, self.expected / each, self.eligible / each)
+
 
 def retested(
     rules: Sequence[tuple[Rule, Against]],
@@ -75,6 +83,7 @@ def retested(
     confidence: FloatArray,
     events: BoolArray,
     eligible: BoolArray,
+    design: Design | None = None,
 ) -> list[Retest]:
     """Return what other labelled rows say of each region, given what it was confirmed against."""
     if not rules:
@@ -82,15 +91,27 @@ def retested(
     twins = twins_of(frame, events, eligible)[eligible]
     sure, wrong = confidence[eligible], events[eligible]
     once = one_of_each(twins, sure)
+    drawn = None if design is None else design.take(eligible)
     excess, weaker, frequent = [], [], []
     for rule, against in rules:
         inside = rule.holds(frame)[eligible]
-        excess.append(cautious_p_value(wrong, inside, sure, twins, against))
+        excess.append(cautious_p_value(wrong, inside, sure, twins, against, drawn))
         here = [
-            _count(wrong[part], inside[part], sure[part], against)
+            _count(wrong[part], inside[part], sure[part], against, drawn and drawn.take(part))
             for part in (np.arange(len(sure)), once)
         ]
-        weaker.append(max(map(weaker_p_value, _confirmed(rule, against), here)))
+        each = 1.0
+        if drawn is not None:
+            stratum = STRATIFIERS[against](sure, drawn.weight)
+            effect = drawn.design_effect(influence(wrong, inside, stratum, drawn.weight))
+            each = effect * kish(drawn.weight[inside & wrong])
+        before = _confirmed(rule, against)
+        weaker.append(
+            max(
+                weaker_p_value(then.over(each), now.over(each))
+                for then, now in zip(before, here, strict=True)
+            )
+        )
         # Of a region that was compared with all rows it was told that errors are frequent there.
         enough = 1.0 if against == "confidence" else FREQUENT_LIFT
         frequent.append(here[0].events >= enough * here[0].expected)
@@ -114,11 +135,11 @@ def weaker_p_value(before: _Count, here: _Count) -> float:
     may change with the rows around the region. Two-sided, as a region that was chosen because it
     was significant looks stronger than it is.
     """
-    both = int(before.events + here.events)
+    both = round(before.events + here.events)
     p = 0.0
     for own, other in ((here.expected, before.expected), (here.eligible, before.eligible)):
         share = own / (own + other) if own + other else 0.0
-        p = max(p, float(binom.cdf(here.events, both, share)))
+        p = max(p, float(binom.cdf(round(here.events), both, share)))
     return min(1.0, 2 * p)
 
 
@@ -134,10 +155,17 @@ def _expected(seen: Figures, against: Against) -> float:
 
 
 def _count(
-    events: BoolArray, inside: BoolArray, confidence: FloatArray, against: Against
+    events: BoolArray,
+    inside: BoolArray,
+    confidence: FloatArray,
+    against: Against,
+    design: Design | None,
 ) -> _Count:
-    expected = expected_events(events, STRATIFIERS[against](confidence))
-    return _Count(int((events & inside).sum()), float(expected[inside].sum()), int(inside.sum()))
+    weight = None if design is None else design.weight
+    expected = expected_events(events, STRATIFIERS[against](confidence, weight), weight)
+    expected = expected if weight is None else weight * expected
+    hits, rows = counted(design, events & inside, inside)
+    return _Count(hits, float(expected[inside].sum()), rows)
 
 
 def excess_claim(figures: Figures) -> Claim:

@@ -17,7 +17,7 @@ import pandas as pd
 from falcon_discover.data.table import Kind
 from falcon_discover.data.twins import one_of_each
 from falcon_discover.exceptions import InputError
-from falcon_discover.metrics.intervals import share_interval
+from falcon_discover.metrics.design import Design, counted, rate_interval
 from falcon_discover.regions.bins import columns
 from falcon_discover.regions.conditions import Condition, in_words, members
 from falcon_discover.regions.confirm import (
@@ -55,9 +55,9 @@ class Figures:
     expected : events that as many rows of the same confidence would hold
     """
 
-    rows: int
-    eligible: int
-    events: int
+    rows: float
+    eligible: float
+    events: float
     rate: float
     low: float
     high: float
@@ -121,11 +121,12 @@ def find_rules(
     confidence: FloatArray,
     events: BoolArray,
     *,
-    tau: float = PAPER.tau,
+    tau: float | FloatArray = PAPER.tau,
     against: Against = "confidence",
     confirmation: BoolArray | None = None,
     max_rules: int = MAX_RULES,
     seed: int = 0,
+    design: Design | None = None,
 ) -> list[Rule]:
     """Return the regions in words, confirmed ones first, then by p-value.
 
@@ -133,6 +134,7 @@ def find_rules(
     ----------
     frame, kinds : the canonical table and what its columns are (`Table.frame`, `Table.kinds`)
     confidence, events : of each row
+    tau : confidence from which rows are eligible; one number, or one for each row
     against : {"confidence", "all"}
         "confidence": a region must hold more confident errors than eligible rows of the same
         confidence do, so what the model itself doubts is no finding; "all": more than all
@@ -140,6 +142,7 @@ def find_rules(
     confirmation : which rows are kept for the test, or several such choices, one per row of a
         matrix, which share the error level; by default each of two random halves confirms what
         is found on the other. A row with a twin among those that find is not tested.
+    design : weights and groups of the rows; no group finds and confirms
 
     Examples
     --------
@@ -157,7 +160,15 @@ def find_rules(
         raise InputError(f"against is {against!r}: choose one of {', '.join(STRATIFIERS)}.")
     searches = {against: max_rules}
     return find_together(
-        frame, kinds, confidence, events, searches, tau=tau, confirmation=confirmation, seed=seed
+        frame,
+        kinds,
+        confidence,
+        events,
+        searches,
+        tau=tau,
+        confirmation=confirmation,
+        seed=seed,
+        design=design,
     )[against]
 
 
@@ -168,16 +179,18 @@ def find_together(
     events: BoolArray,
     searches: Mapping[Against, int],
     *,
-    tau: float = PAPER.tau,
+    tau: float | FloatArray = PAPER.tau,
     confirmation: BoolArray | None = None,
     seed: int = 0,
+    design: Design | None = None,
 ) -> dict[Against, list[Rule]]:
     """Return the rules of several searches, each up to its number, which share the error level."""
-    eligible = confidence >= tau
+    eligible = np.asarray(confidence >= tau)
     events = events & eligible
     if confirmation is None:
-        confirmation = halves(frame, events, eligible, seed)
-    rows = _Rows(frame, confidence, events, eligible, twins_of(frame, events, eligible))
+        group = design.unit if design is not None and design.grouped else None
+        confirmation = halves(frame, events, eligible, seed, group)
+    rows = _Rows(frame, confidence, events, eligible, twins_of(frame, events, eligible), design)
     found: dict[Against, list[Rule]] = {against: [] for against in searches}
     directions = np.atleast_2d(confirmation)
     for kept in directions:
@@ -228,9 +241,19 @@ class _Rows:
     events: BoolArray
     eligible: BoolArray
     twins: IntArray
+    design: Design | None
+
+    def drawn(self, part: BoolArray | IntArray) -> Design | None:
+        return None if self.design is None else self.design.take(part)
 
     def figures(self, inside: BoolArray, part: BoolArray | IntArray) -> Figures:
-        return figures(inside[part], self.eligible[part], self.events[part], self.confidence[part])
+        return figures(
+            inside[part],
+            self.eligible[part],
+            self.events[part],
+            self.confidence[part],
+            self.drawn(part),
+        )
 
 
 def _one_way(
@@ -240,8 +263,15 @@ def _one_way(
     seen = np.flatnonzero(rows.eligible & ~kept)
     if rows.events[seen].sum() < MIN_EVENTS:
         return []
+    design = rows.drawn(seen)
     found = _covering(
-        rows.frame.iloc[seen], kinds, rows.confidence[seen], rows.events[seen], max_rules, against
+        rows.frame.iloc[seen],
+        kinds,
+        rows.confidence[seen],
+        rows.events[seen],
+        max_rules,
+        against,
+        None if design is None else design.weight,
     )
     held = [members(conditions, rows.frame) for conditions in found]
     p_values = _p_values(held, rows, rows.eligible & kept, against)
@@ -262,24 +292,33 @@ def _one_way(
 
 
 def figures(
-    inside: BoolArray, eligible: BoolArray, events: BoolArray, confidence: FloatArray
+    inside: BoolArray,
+    eligible: BoolArray,
+    events: BoolArray,
+    confidence: FloatArray,
+    design: Design | None = None,
 ) -> Figures:
     """Return what a region holds on a set of rows."""
     own = inside & eligible
-    n, hits = int(own.sum()), int((events & own).sum())
-    base = float(events[eligible].mean()) if eligible.any() else 0.0
-    usual = expected_events(events[eligible], strata(confidence[eligible]))
-    low, high = share_interval(hits, n)
+    rows, n, hits = counted(design, inside, own, events & own)
+    sure = None if design is None else design.take(eligible)
+    weight = None if sure is None else sure.weight
+    base = 0.0
+    if eligible.any():
+        base = float(np.average(events[eligible], weights=weight))
+    usual = expected_events(events[eligible], strata(confidence[eligible], weight), weight)
+    low, high = rate_interval(design, events, own)
     rate = hits / n if n else float("nan")
+    expected = usual if weight is None else weight * usual
     return Figures(
-        rows=int(inside.sum()),
+        rows=rows,
         eligible=n,
         events=hits,
         rate=rate,
         low=low,
         high=high,
         lift=rate / base if base else float("nan"),
-        expected=float(usual[inside[eligible]].sum()),
+        expected=float(expected[inside[eligible]].sum()),
     )
 
 
@@ -294,7 +333,12 @@ def _p_values(
     for inside in held:
         p_values.append(
             cautious_p_value(
-                rows.events[left], inside[left], rows.confidence[left], rows.twins[left], against
+                rows.events[left],
+                inside[left],
+                rows.confidence[left],
+                rows.twins[left],
+                against,
+                rows.drawn(left),
             )
         )
         left &= ~inside
@@ -308,6 +352,7 @@ def _covering(
     events: BoolArray,
     max_rules: int,
     against: Against,
+    weight: FloatArray | None = None,
 ) -> list[tuple[Condition, ...]]:
     """Return rules found one after another, each among the rows that none before it holds."""
     cells = columns(frame, kinds)
@@ -318,13 +363,21 @@ def _covering(
         progress.step("regions in words")
         if not events[left].any():
             break
-        expected = expected_events(events[left], STRATIFIERS[against](confidence[left]))
+        own = None if weight is None else weight[left]
+        stratum = STRATIFIERS[against](confidence[left], own)
+        hits, expected = events[left], expected_events(events[left], stratum)
+        if own is not None:
+            # What the rows stand for, brought to as many rows as there are: what a condition has
+            # to earn depends on these.
+            own = own * len(left) / own.sum()
+            hits = own * events[left]
+            expected = own * expected_events(events[left], stratum, own)
         part = [replace(column, codes=column.codes[left]) for column in cells]
-        rule = Scan(part, events[left], expected).best()
+        rule = Scan(part, hits, expected).best()
         if rule is None:
             break
         conditions = tuple(cells[k].condition(mask) for k, mask in sorted(rule.masks.items()))
-        conditions = rounded(conditions, frame.iloc[left], events[left], expected)
+        conditions = rounded(conditions, frame.iloc[left], hits, expected)
         inside = members(conditions, frame)
         new = inside[left].sum()
         if new >= MIN_NEW_SHARE * inside.sum():

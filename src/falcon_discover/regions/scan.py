@@ -83,9 +83,14 @@ def sums(codes: IntArray, values: FloatArray, cells: int) -> FloatArray:
 
 
 class Scan:
-    """A search among fixed rows; `expected` says how many events each row is expected to be."""
+    """A search among fixed rows; `expected` says how many events each row is expected to be.
 
-    def __init__(self, columns: list[Column], events: BoolArray, expected: FloatArray) -> None:
+    `events` are confident errors, or what these stand for.
+    """
+
+    def __init__(
+        self, columns: list[Column], events: BoolArray | FloatArray, expected: FloatArray
+    ) -> None:
         self.columns = columns
         self.events = events.astype(np.float64)
         self.expected = expected
@@ -258,7 +263,10 @@ class Family:
 
 
 def rounded(
-    conditions: tuple[Condition, ...], frame: pd.DataFrame, events: BoolArray, expected: FloatArray
+    conditions: tuple[Condition, ...],
+    frame: pd.DataFrame,
+    events: BoolArray | FloatArray,
+    expected: FloatArray,
 ) -> tuple[Condition, ...]:
     """Return a rule with rounder bounds, as round as its score hardly changes."""
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from falcon_discover.audit.curves import Curves
@@ -19,11 +20,13 @@ from falcon_discover.evaluation.results import Evaluation
 from falcon_discover.evaluation.sides import plain_label
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import review_size
+from falcon_discover.metrics.decisions import by_name
+from falcon_discover.metrics.design import counted
 from falcon_discover.report.rows import listed, page_rows
 from falcon_discover.runtime import notices, progress
 from falcon_discover.runtime.records import plain, records
 from falcon_discover.runtime.versions import version_of
-from falcon_discover.runtime.words import percent
+from falcon_discover.runtime.words import level
 from falcon_discover.settings import PAPER
 
 SCHEMA_VERSION = 5
@@ -56,11 +59,12 @@ class About:
     rows : of the whole table, where only part of it is audited
     how : the mode of the audit, the model, which rows
     settings : those of the audit
-    budget : share of the rows in the review list
+    budget : how much is in the review list: a share of the rows, or a number of them
     max_residual_rate : target of the guarantee, or None for what the budget may miss
     batch : how many rows to come both speak of; None for the long run
     contributions : whether to measure what each signal family earns; None if it takes little
     identity : what identifies a row beside its number
+    times : when each row is from
     """
 
     name: str = "rows"
@@ -73,6 +77,7 @@ class About:
     batch: int | None = None
     contributions: bool | None = None
     identity: pd.Series | None = None
+    times: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +110,8 @@ class Report:
                 if about.max_residual_rate is not None:
                     guarantee = found.review_budget(about.max_residual_rate, batch=about.batch)
             parts, left_out = _parts(found, about)
+            if about.times is not None and found.codes is not None:
+                parts["periods"] = found.by_period(about.times).to_dict()
         progress.step("report: rows")
         rows = page_rows(found, plain, about.identity)
         review = listed(found, plain, about.identity)
@@ -120,11 +127,16 @@ class Report:
                 "features": len(found.table.kinds),
                 "target": about.target,
                 "classes": [plain_label(label) for label in found.classes],
-                "positive": plain_label(found.classes[1]),
-                "scored": plain_label(found.classes[found.audit.scored]),
+                **_score_of(found),
             },
             "how": about.how,
-            "settings": {"tau": found.tau, "budget": about.budget, **about.settings},
+            "design": _design(found),
+            "settings": {
+                "tau": by_name(found.tau, found.classes),
+                "threshold": None if len(found.classes) > 2 else found.state.threshold,
+                "budget": about.budget,
+                **about.settings,
+            },
             "eligible": _eligible(found),
             "review": {
                 "budget": about.budget,
@@ -170,7 +182,7 @@ def _parts(found: Finding, about: About) -> tuple[dict[str, Any], dict[str, str]
             None if _affordable(found, about) else COSTLY,
             lambda: plain(found.contributions().to_dict()),
         ),
-        "calibration": (None, lambda: curves.recalibration().to_dict()),
+        "calibration": (None, lambda: _calibration(found, curves)),
     }
     parts: dict[str, Any] = {"curves": made}
     progress.step("report: calibration")
@@ -204,6 +216,20 @@ def _no_map(found: Finding) -> str | None:
     return None
 
 
+def _score_of(found: Finding) -> dict[str, Any]:
+    """Return which class scores are the probability of; of more than two, the predicted one."""
+    if len(found.classes) > 2:
+        return {"positive": None, "scored": None}
+    return {
+        "positive": plain_label(found.classes[1]),
+        "scored": plain_label(found.classes[found.audit.scored]),
+    }
+
+
+def _calibration(found: Finding, curves: Curves) -> dict[str, Any]:
+    return curves.recalibration().to_dict() | {"tau": by_name(found.tau, found.classes)}
+
+
 def _conflict(found: Finding) -> dict[str, Any]:
     conflict = found.conflict()
     best = conflict.best
@@ -215,19 +241,34 @@ def _conflict(found: Finding) -> dict[str, Any]:
     }
 
 
+def _design(found: Finding) -> dict[str, Any] | None:
+    """Return what weights and groups of the rows mean for the figures; None without them."""
+    design = found.state.design
+    if design is None:
+        return None
+    return {
+        "weight": design.total() if design.weighted else None,
+        "groups": design.units if design.grouped else None,
+        "words": design.words(),
+    }
+
+
 def _eligible(found: Finding) -> dict[str, Any]:
     """Return how many predictions are confident, what they promise, and what was wrong."""
     inside = found.state.eligible(found.tau)
-    n = int(inside.sum())
+    design = found.state.design
+    everywhere, n = counted(design, np.ones(len(inside), bool), inside)
     sure = found.state.confidence[inside]
+    weight = None if design is None else design.weight[inside]
     events = None
     if found.codes is not None:
-        events = int(found.events.sum())
+        (events,) = counted(design, found.events)
+    doubts = 1.0 - sure
     return {
         "rows": n,
-        "share": n / len(inside) if len(inside) else None,
-        "mean_confidence": float(sure.mean()) if n else None,
-        "promised_errors": float((1.0 - sure).sum()),
+        "share": n / everywhere if everywhere else None,
+        "mean_confidence": float(np.average(sure, weights=weight)) if n else None,
+        "promised_errors": float(doubts.sum() if weight is None else weight @ doubts),
         "errors": events,
     }
 
@@ -244,6 +285,6 @@ def _verdict(found: Finding) -> str:
     n = len(found.state)
     sure = int(found.state.eligible(found.tau).sum())
     return (
-        f"Of {n:,} predictions the model is at least {percent(found.tau)} sure of {sure:,}. "
+        f"Of {n:,} predictions the model is at least {level(found.tau)} sure of {sure:,}. "
         "Their labels are not known: they are ranked here, not judged."
     )

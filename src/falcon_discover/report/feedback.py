@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from falcon_discover.report.rows import LIST_COLUMNS
 from falcon_discover.runtime.format import identifier
 from falcon_discover.runtime.records import records
 from falcon_discover.runtime.types import FloatArray
-from falcon_discover.runtime.words import listed, percent, rate
+from falcon_discover.runtime.words import level, listed, rate
 from falcon_discover.settings import PAPER
 
 MARKS = ("right", "wrong", "unsure")
@@ -35,14 +36,14 @@ class Feedback:
         promised
     unsure, below : marks that are not counted: unsure ones, and rows below the threshold
     disputed : rows whose mark contradicts the known label; None where no label is known
-    tau : the threshold
+    tau : the threshold; one for each class by name where it differs
     """
 
     table: pd.DataFrame
     unsure: int
     below: int
     disputed: int | None
-    tau: float
+    tau: float | Mapping[str, float]
 
     def frame(self) -> pd.DataFrame:
         """Return the table."""
@@ -82,7 +83,7 @@ class Feedback:
             f"{count:,} {why}"
             for count, why in (
                 (self.unsure, "unsure"),
-                (self.below, f"below the {percent(self.tau)} threshold"),
+                (self.below, f"below the {level(self.tau)} threshold"),
             )
             if count
         ]
@@ -100,7 +101,7 @@ def feedback(
     review: pd.DataFrame,
     marks: pd.DataFrame,
     *,
-    tau: float = PAPER.tau,
+    tau: float | Mapping[str, float] = PAPER.tau,
     ranker: str = "auto",
     severity: str = "count",
 ) -> Feedback:
@@ -125,7 +126,7 @@ def feedback(
     """
     known = _known(review, marks)
     judged = known[known["mark"] != "unsure"]
-    below = judged["confidence"] < tau
+    below = judged["confidence"] < _levels(judged, tau)
     judged = judged[~below].assign(wrong=lambda rows: rows["mark"] == "wrong")
     judged = judged.assign(risk=_risk(judged, ranker, severity))
     judged = judged.sort_values("suspicion", ascending=False, kind="stable")
@@ -143,6 +144,19 @@ def feedback(
     return Feedback(
         pd.DataFrame(lines), int((known["mark"] == "unsure").sum()), int(below.sum()), disputed, tau
     )
+
+
+def _levels(rows: pd.DataFrame, tau: float | Mapping[str, float]) -> float | pd.Series:
+    """Return the threshold of each row, which may differ by predicted class."""
+    if not isinstance(tau, Mapping):
+        return tau
+    if "predicted" not in rows.columns:
+        raise InputError("the review list lacks the column 'predicted', and tau differs by class.")
+    levels = rows["predicted"].astype(str).map(tau)
+    if levels.isna().any():
+        strange = rows["predicted"][levels.isna()].iloc[0]
+        raise InputError(f"the review list predicts {strange!r}, for which there is no tau.")
+    return levels
 
 
 def _known(review: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
@@ -190,9 +204,9 @@ def _check_review(review: pd.DataFrame) -> None:
             )
     if review["row"].duplicated().any():
         raise InputError(f"the review list holds a row more than once: {changed}")
-    if not review["confidence"].between(0.5, 1.0).all():
+    if not review["confidence"].between(0.0, 1.0).all():
         raise InputError(
-            f"the review list holds a confidence that is not between 0.5 and 1: {changed}"
+            f"the review list holds a confidence that is not between 0 and 1: {changed}"
         )
 
 

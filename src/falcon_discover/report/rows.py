@@ -22,8 +22,8 @@ from falcon_discover.signals.state import State
 
 # What a review list holds beside the column that identifies its rows.
 LIST_COLUMNS = (
-    "row", "suspicion", "risk", "p", "predicted", "actual", "confidence", "region", "region_id",
-    "reason",
+    "row", "suspicion", "risk", "p", "predicted", "actual", "confidence", "cost", "expected_cost",
+    "region", "region_id", "reason",
 )  # fmt: skip
 MAX_ROWS = 2_000
 MAX_BYTES = 1_500_000
@@ -42,12 +42,17 @@ def row_numbers(found: Finding) -> pd.Index:
     """Return how rows are called: by their own numbers, or else by position."""
     index = found.index
     own = index.is_unique and pd.api.types.is_integer_dtype(index.dtype)
-    return index if own else pd.RangeIndex(len(index))
+    return index if own else pd.Index(found.places)
+
+
+def _positions(found: Finding, review: pd.DataFrame) -> IntArray:
+    """Return where the listed rows stand among those of the finding."""
+    return np.searchsorted(found.places, review["row"].to_numpy())
 
 
 def listed(found: Finding, review: pd.DataFrame, identity: pd.Series | None = None) -> pd.DataFrame:
     """Return a review list for readers of the rows' file: row numbers, known labels, identity."""
-    top = review["row"].to_numpy()
+    top = _positions(found, review)
     table = review.assign(row=row_numbers(found)[top]).reset_index(drop=True)
     if found.codes is not None:
         table.insert(4, "actual", found.classes[found.codes[top].astype(int)])
@@ -64,7 +69,7 @@ def page_rows(
     There are `names` of the fields of a row, `rows` as lists in that order, and what the fields
     mean: `signals`, `columns`, `regions` in short and in full, `classes`.
     """
-    top = review["row"].to_numpy()[:MAX_ROWS]
+    top = _positions(found, review)[:MAX_ROWS]
     review = review.head(len(top))
     state, risk = found.state.take(top), found.risk()
     regions = list(dict.fromkeys(number for number in review["region_id"] if number))

@@ -30,7 +30,7 @@ MOVED = {
     "baselines.trustscore": ("rankers.trust",),
     "checks": ("audit.checks",),
     "contributions": ("evaluation.contributions",),
-    "crossfit": ("models.crossfit", "models.fitting"),
+    "crossfit": ("models.crossfit", "models.folds", "models.fitting"),
     "curves": ("evaluation.curves", "audit.curves"),
     **{f"curves.{name}": ("evaluation.curves",) for name in OLD_CURVES},
     "curves.finding": ("audit.curves", "audit.finding"),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from falcon_discover.runtime.words import is_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +39,16 @@ def plain(value: Any) -> Any:
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as plain dicts."""
     return [plain(row) for row in frame.to_dict("records")]
+
+
+def framed(lines: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return lines as a frame in which budgets stay what they are: numbers of rows, or shares."""
+    import pandas as pd
+
+    frame = pd.DataFrame(lines)
+    if "budget" in frame and len({is_count(line["budget"]) for line in lines}) > 1:
+        frame["budget"] = pd.Series([line["budget"] for line in lines], dtype=object)
+    return frame
 
 
 def json_text(content: Any) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
+from numbers import Integral
+from typing import Any
 
 # More names than this are not read.
 MAX_NAMES = 12
@@ -23,6 +25,38 @@ def percent(share: float) -> str:
     if share < 0.99:
         return f"{100 * share:.0f} %"
     return f"{math.floor(1000 * share) / 10:g} %"
+
+
+def is_count(budget: Any) -> bool:
+    """Return whether a review budget is a number of rows, not a share of them."""
+    return isinstance(budget, Integral) and not isinstance(budget, bool)
+
+
+def budget_words(budget: float) -> str:
+    """Return a review budget as people say it: a share, or a number of rows.
+
+    Examples
+    --------
+    >>> budget_words(0.2), budget_words(50), budget_words(1)
+    ('20 %', '50 rows', '1 row')
+    """
+    if not is_count(budget):
+        return percent(budget)
+    return f"{budget:,} row{'' if budget == 1 else 's'}"
+
+
+def level(tau: float | Collection[float] | Mapping[str, float]) -> str:
+    """Return a threshold of confidence, which may differ by class.
+
+    Examples
+    --------
+    >>> level(0.9), level((0.95, 0.8)), level({"no": 0.95, "yes": 0.8})
+    ('90 %', '80 % to 95 % (by class)', '80 % to 95 % (by class)')
+    """
+    if isinstance(tau, float | int):
+        return percent(tau)
+    levels = tau.values() if isinstance(tau, Mapping) else tau
+    return f"{percent(min(levels))} to {percent(max(levels))} (by class)"
 
 
 def rate(share: float) -> str:

@@ -64,12 +64,16 @@ class Source:
 
 @dataclass(frozen=True)
 class Part:
-    """Rows `start` to `stop` of a file; `number` gives the output file its name."""
+    """Rows `start` to `stop` of a file; `number` gives the output file its name.
+
+    `proba` are the columns with the scores of the rows, for an audit without a model.
+    """
 
     number: int
     source: Source
     start: int
     stop: int
+    proba: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -82,12 +86,14 @@ class Plan:
     """Everything that decides what is written; `audit` is the SHA-256 of the saved audit.
 
     Rows are identified by the column `identity`, or where that is None by file and row number.
+    `proba` are the columns with the scores of the rows, for an audit without a model.
     """
 
     audit: str
     sources: tuple[Source, ...]
     part_rows: int = PART_ROWS
     identity: str | None = None
+    proba: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -97,12 +103,13 @@ class Plan:
         *,
         part_rows: int = PART_ROWS,
         identity: str | None = None,
+        proba: Sequence[str] = (),
     ) -> Plan:
         """Look at the files and count their rows."""
         if part_rows < 1:
             raise InputError(f"a part of {part_rows} rows: give at least 1.")
         sources = tuple(Source.of(path, identity) for path in _files(data))
-        return cls(hashlib.sha256(audit).hexdigest(), sources, part_rows, identity)
+        return cls(hashlib.sha256(audit).hexdigest(), sources, part_rows, identity, tuple(proba))
 
     @property
     def rows(self) -> int:
@@ -115,7 +122,7 @@ class Plan:
         for source in self.sources:
             for start in range(0, source.rows, self.part_rows):
                 stop = min(start + self.part_rows, source.rows)
-                found.append(Part(len(found), source, start, stop))
+                found.append(Part(len(found), source, start, stop, self.proba))
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -125,6 +132,7 @@ class Plan:
             "falcon-discover": __version__,
             "part_rows": self.part_rows,
             "id": self.identity,
+            **({"proba": list(self.proba)} if self.proba else {}),
             "files": [source.to_dict() for source in self.sources],
         }
 

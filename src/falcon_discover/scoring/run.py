@@ -62,6 +62,7 @@ def score_files(
     engine: Engine | None = None,
     part_rows: int = PART_ROWS,
     identity: str | None = None,
+    proba: Sequence[str] = (),
     trusted: Collection[str] = (),
 ) -> Run:
     """Score files with a saved audit and write one parquet file per part.
@@ -74,6 +75,8 @@ def score_files(
     engine : who scores; this process if None
     part_rows : rows per output file
     identity : column that identifies a row; without it, file and row number do
+    proba : for an audit of the estimator "precomputed": the column with the scores of the rows, or
+        one for each class, called by it
     trusted : further types that the audit may hold, as in `load`
     """
     if not audit.is_file():
@@ -82,8 +85,8 @@ def score_files(
     saved = audit.read_bytes()
     try:
         with notices.collected() as notes:
-            plan = Plan.of(saved, data, part_rows=part_rows, identity=identity)
-            check_columns(load(saved, trusted=trusted), plan.sources, identity)
+            plan = Plan.of(saved, data, part_rows=part_rows, identity=identity, proba=proba)
+            check_columns(load(saved, trusted=trusted), plan.sources, identity, plan.proba)
         parts = plan.parts()
         with _claimed(out, plan.to_dict()):
             # What is there and whole need not be done again.

@@ -15,7 +15,9 @@ import pyarrow.parquet as pq
 from joblib import effective_n_jobs
 
 from falcon_discover.audit.estimator import FalconDiscover
+from falcon_discover.data.labels import probability_names
 from falcon_discover.exceptions import InputError
+from falcon_discover.models.score_columns import in_class_order, scores_in
 from falcon_discover.rankers import trait
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.threads import one_blas_thread
@@ -23,7 +25,7 @@ from falcon_discover.runtime.words import meant
 from falcon_discover.scoring import rows
 from falcon_discover.scoring.plan import Part, Source
 
-SCORES = ("p", "predicted", "confidence", "suspicion", "risk")
+SCORES = ("predicted", "confidence", "suspicion", "risk")
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,15 @@ class Scored:
     notes: tuple[str, ...]
 
 
-def check_columns(falcon: FalconDiscover, sources: Sequence[Source], identity: str | None) -> None:
+def check_columns(
+    falcon: FalconDiscover,
+    sources: Sequence[Source],
+    identity: str | None,
+    proba: Sequence[str] = (),
+) -> None:
     """Raise if a file lacks a column that scoring needs, or does not go with the first file."""
-    if identity in SCORES:
+    _check_scores(falcon, proba)
+    if identity in (*probability_names(falcon.classes_), *SCORES):
         raise InputError(f"--id names the column {identity!r}, which is a column of the result.")
     first: tuple[str, list[str], pa.DataType | None] | None = None
     for source in sources:
@@ -47,8 +55,8 @@ def check_columns(falcon: FalconDiscover, sources: Sequence[Source], identity: s
         twice = [column for column in there if there.count(column) > 1]
         if twice:
             raise InputError(f"{name} has two columns named {twice[0]!r}: rename one.")
-        features = _features(falcon, there, identity)
-        for column in [*features, *([identity] if identity else [])]:
+        features = _features(falcon, there, identity, proba)
+        for column in [*features, *proba, *([identity] if identity else [])]:
             if column not in there:
                 raise InputError(f"{name} lacks the column {column!r}.{meant(column, there)}")
         kind = None if identity is None else _id_type(schema.field(identity).type)
@@ -63,6 +71,26 @@ def check_columns(falcon: FalconDiscover, sources: Sequence[Source], identity: s
                 f"the column {identity!r} is {first[2]} in {first[0]} and {kind} in {name}: write "
                 "it with one type."
             )
+
+
+def _check_scores(falcon: FalconDiscover, proba: Sequence[str]) -> None:
+    """Raise if an audit without a model is not told where the scores are, or another one is."""
+    without_model = falcon.audit_.model is None
+    if proba and not without_model:
+        raise InputError(
+            "--proba names a column of scores, and this audit asks its own model: leave it out."
+        )
+    if without_model and not proba:
+        raise InputError(
+            "this audit was made of predictions alone: name the column that holds the scores of "
+            "these rows with --proba."
+        )
+    if len(proba) > 1 or (proba and len(falcon.classes_) > 2):
+        in_class_order(proba, falcon.classes_)
+    known = getattr(falcon, "feature_names_in_", ())
+    for column in proba:
+        if column in known:
+            raise InputError(f"--proba names the column {column!r}, which is a feature here.")
 
 
 def score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scored:
@@ -85,10 +113,13 @@ def score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scor
 def _score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scored:
     path, text_columns = part.source.path, _texts(falcon, identity)
     with notices.collected() as notes:
-        features = _features(falcon, rows.schema(path, text_columns).names, identity)
+        names = rows.schema(path, text_columns).names
+        features = _features(falcon, names, identity, part.proba)
         wanted = features if identity is None or identity in features else [*features, identity]
+        wanted = list(dict.fromkeys([*wanted, *part.proba]))
         table = rows.read(path, part.start, part.stop, wanted, text_columns)
-        scores = score_table(falcon, _native(falcon, table.select(features)))
+        given = scores_in(table.select(part.proba).to_pandas(), part.proba, falcon.classes_)
+        scores = score_table(falcon, _native(falcon, table.select(features)), given)
     number = np.arange(part.start, part.stop)
     if identity is None:
         scores.insert(0, "file", part.source.file)
@@ -102,20 +133,28 @@ def _score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Sco
     return Scored(part.number, file.getvalue(), tuple(notes))
 
 
-def score_table(falcon: FalconDiscover, X: Any) -> pd.DataFrame:
+def score_table(falcon: FalconDiscover, X: Any, proba: Any = None) -> pd.DataFrame:
     """Return scores of new rows: p, predicted, confidence, suspicion and, where known, risk.
+
+    Of more than two classes there is one `p_<class>` for each in place of `p`.
 
     A ranker that puts eligible rows first needs no signal of the others: only eligible rows are
     compared with the reference and probed, which is most of the work.
+
+    Parameters
+    ----------
+    proba : the scores of the rows, for an audit without a model
     """
     audit = falcon.audit_
     with one_blas_thread(openmp=effective_n_jobs(falcon.n_jobs)):
-        state = audit.state(falcon.new_rows(X), only_eligible=trait(audit.ranker, "gated"))
+        table, gated = falcon.new_rows(X), trait(audit.ranker, "gated")
+        state = audit.state(table, falcon.given_scores(X, table, proba), only_eligible=gated)
         suspicion, risk = audit.judge(state)
+        names = probability_names(audit.classes)
         scores = pd.DataFrame(
             {
-                "p": state.p,
-                "predicted": audit.classes[state.decision.astype(int)],
+                **dict(zip(names, state.p.reshape(len(state), -1).T, strict=True)),
+                "predicted": audit.classes[state.decision],
                 "confidence": state.confidence,
                 "suspicion": suspicion,
             }
@@ -141,16 +180,18 @@ def _id_type(found: pa.DataType) -> pa.DataType:
     return kind
 
 
-def _features(falcon: FalconDiscover, there: list[str], identity: str | None) -> list[str]:
-    """Return the columns of a file that the model wants; without names, all but the id."""
+def _features(
+    falcon: FalconDiscover, there: list[str], identity: str | None, proba: Sequence[str] = ()
+) -> list[str]:
+    """Return the columns of a file that the audit wants; without names, all but id and scores."""
     named = getattr(falcon, "feature_names_in_", None)
     if named is not None:
         return list(named)
-    features = [column for column in there if column != identity]
+    features = [column for column in there if column != identity and column not in proba]
     if len(features) != falcon.n_features_in_:
         raise InputError(
             f"the audit was fitted on {falcon.n_features_in_} columns without names, and the "
-            f"files have {len(features)} beside the id."
+            f"files have {len(features)} beside id and scores."
         )
     return features
 

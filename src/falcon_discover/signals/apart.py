@@ -15,6 +15,7 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
+from falcon_discover.models.folds import NO_FOLD
 from falcon_discover.runtime.types import BoolArray, Float32Array, FloatArray, IntArray
 from falcon_discover.signals.extended import opinion_signals, trust_signals
 from falcon_discover.signals.neighbours.index import LabelledIndex, Neighbours
@@ -46,6 +47,10 @@ class Apart:
             for i, name in enumerate(self.names)
         }
         return ordinary.assign(**changed)
+
+    def compared_with(self, rows: BoolArray) -> BoolArray:
+        """Return which folds are among what the given rows were compared with."""
+        return np.asarray(~np.isnan(self.numbers[rows]).all(axis=(0, 2)))
 
     def followed_by(self, rows: int) -> Apart:
         """Return the same with further rows, which have nothing apart."""
@@ -118,19 +123,19 @@ class Surroundings:
         """Return the nearest rows of all folds."""
         return self.index.merged(self.lists, self.k)
 
-    def evidence(self, decision: BoolArray, used: BoolArray) -> dict[str, FloatArray]:
+    def evidence(self, decision: IntArray, used: BoolArray) -> dict[str, FloatArray]:
         """Return how the nearest used reference rows are labelled, and how near each class is."""
-        near = np.full((len(self.rows), 2, self.k), np.inf, dtype=np.float32)
+        near = np.full((len(self.rows), len(self.lists), self.k), np.inf, dtype=np.float32)
         for label, found in enumerate(self.lists):
             if found is not None:
                 far = self._distances(label, found, used)
                 near[:, label, : far.shape[1]] = far
-        both = near.reshape(len(near), -1)
-        first = np.argsort(both, axis=1, kind="stable")[:, : self.n_neighbors]
-        there = np.isfinite(np.take_along_axis(both, first, axis=1))
-        positive = ((first >= self.k) & there).sum(axis=1)
+        every = near.reshape(len(near), -1)
+        first = np.argsort(every, axis=1, kind="stable")[:, : self.n_neighbors]
+        there = np.isfinite(np.take_along_axis(every, first, axis=1))
+        alike = ((first // self.k == decision[:, None]) & there).sum(axis=1)
         count = there.sum(axis=1)
-        share = np.where(decision, positive, count - positive) / np.maximum(count, 1)
+        share = alike / np.maximum(count, 1)
         return {
             "neighbours": count.astype(np.float64),
             "labelled_as_predicted": share.astype(np.float64),
@@ -150,7 +155,7 @@ class Surroundings:
 
 
 def pair_evidence(
-    decision: BoolArray,
+    decision: IntArray,
     around: Surroundings,
     fold_of_reference: IntArray,
     said: tuple[list[str], FloatArray] | None,
@@ -158,17 +163,19 @@ def pair_evidence(
 ) -> Apart:
     """Return the evidence of a fold's rows without each of the other folds.
 
-    `said` has the names of the second opinions, and what those said that saw neither fold: folds x
-    rows x opinions.
+    Rows in no fold are marked with `NO_FOLD` in `fold_of_reference`. `said` has the names of the
+    second opinions, and what those said that saw neither fold: folds x rows x opinions (x classes).
     """
     names: tuple[str, ...] = ()
     numbers = np.empty((0, 0, 0), dtype=np.float32)
-    for fold in np.unique(fold_of_reference):
+    # Without any fold to leave out there are the names alone.
+    for fold in np.unique(fold_of_reference[fold_of_reference != NO_FOLD]).tolist() or [NO_FOLD]:
         columns = around.evidence(decision, fold_of_reference != fold)
         if said is not None:
             columns |= opinion_signals(decision, said[0], said[1][fold])
         if not names:
             names = tuple(columns)
             numbers = np.full((len(decision), n_folds, len(names)), np.nan, dtype=np.float32)
-        numbers[:, fold] = np.column_stack(list(columns.values()))
+        if fold != NO_FOLD:
+            numbers[:, fold] = np.column_stack(list(columns.values()))
     return Apart(names, numbers)

@@ -12,10 +12,18 @@ import numpy.typing as npt
 
 from falcon_discover.data.table import Kind, Table, take_rows
 from falcon_discover.exceptions import InputError
-from falcon_discover.metrics import confidence
+from falcon_discover.metrics.decisions import (
+    Tau,
+    class_count,
+    confidence,
+    decided,
+    level_of,
+    of_class,
+)
 from falcon_discover.models.adapter import Probe
+from falcon_discover.models.folds import dealt, fold_numbers, is_partition
 from falcon_discover.runtime import progress
-from falcon_discover.runtime.types import FloatArray, IntArray, UInt64Array
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray, UInt64Array
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.agreement import agreement_signals
 from falcon_discover.signals.apart import Apart, Surroundings, pair_evidence
@@ -39,14 +47,29 @@ STACK_ROWS = 16_384
 Folds = Sequence[tuple[IntArray, IntArray]]
 
 
+@dataclass(frozen=True, eq=False)
+class Mixed:
+    """What the model says of rows mixed with their neighbours, one row each.
+
+    Attributes
+    ----------
+    scores : the probability of the positive class; of more than two, of the row's decided class
+    same : whether the mix is decided as the row is
+    """
+
+    scores: FloatArray
+    same: BoolArray
+
+
 @dataclass(frozen=True)
 class StateBuilder:
-    """How a state is measured: neighbourhood sizes, mixing weights and the switching seed."""
+    """How a state is measured: neighbourhoods, mixing weights, switching seed, decision."""
 
     n_neighbors: int = PAPER.n_neighbors
     n_mix_neighbors: int = PAPER.n_mix_neighbors
     mix: tuple[float, ...] = PAPER.mix
     seed: int = 0
+    threshold: float = PAPER.decision_threshold
 
     def build(
         self,
@@ -56,7 +79,7 @@ class StateBuilder:
         *,
         extended: bool = True,
         neighbours: Neighbours | None = None,
-        eligible_at: float | None = None,
+        eligible_at: Tau | None = None,
     ) -> State:
         """Return the state of rows that are not among the reference rows.
 
@@ -121,7 +144,7 @@ class StateBuilder:
         extended: bool,
         near: Neighbours | None,
         stack_rows: int,
-        eligible_at: float | None,
+        eligible_at: Tau | None,
     ) -> State:
         encoded = None
         if reference.probe is not None:
@@ -130,7 +153,8 @@ class StateBuilder:
         if eligible_at is None:
             return self._measured(table, encoded, reference, p, extended, near, stack_rows)
         # Where no row is eligible one is measured for the names of the signals.
-        rows = np.flatnonzero(confidence(p) >= eligible_at)
+        decision = decided(p, self.threshold)
+        rows = np.flatnonzero(confidence(p, self.threshold) >= level_of(eligible_at, decision))
         rows = rows if len(rows) else np.arange(min(1, len(p)))
         if len(rows) == len(p):
             return self._measured(table, encoded, reference, p, extended, near, stack_rows)
@@ -161,48 +185,63 @@ class StateBuilder:
         if near is None:
             wanted = max(self.n_neighbors, self.n_mix_neighbors)
             near = reference.index.query(coordinates, wanted, by_class=extended)
+        decision = decided(p, self.threshold)
         columns: dict[str, npt.NDArray[Any]] = {
-            **certainty_signals(p),
+            **certainty_signals(p, self.threshold),
             "support": reference.support.score(coordinates),
             "neighbours": np.full(len(p), min(self.n_neighbors, near.rows.shape[1])),
             "nearest_distance": near.distances[:, 0].astype(np.float64),
-            **agreement_signals(p, near.rows[:, : self.n_neighbors], reference.labels, reference.p),
+            **agreement_signals(
+                decision,
+                near.rows[:, : self.n_neighbors],
+                reference.labels,
+                decided(reference.p, self.threshold),
+                class_count(p),
+            ),
         }
-        p_mixed = None
+        mixed = None
         if model is not None:
             mixed_with = near.rows[:, : self.n_mix_neighbors]
-            p_mixed = self._mixed_scores(table, encoded, reference, mixed_with, stack_rows)
-            columns |= stability_signals(p, p_mixed)
-        if not extended:
-            return State.measured(p, columns)
-        columns |= self._beyond_the_paper(reference, coordinates, p, p_mixed, near)
-        return State.measured(p, columns, coordinates)
+            mixed = self._mixed_scores(table, encoded, reference, mixed_with, decision, stack_rows)
+            columns |= stability_signals(_own_score(p, decision), mixed.scores, mixed.same)
+        if extended:
+            columns |= self._beyond_the_paper(reference, coordinates, p, decision, mixed, near)
+        return State.measured(
+            p, columns, coordinates if extended else None, threshold=self.threshold
+        )
 
     def _beyond_the_paper(
         self,
         reference: Reference,
         coordinates: npt.NDArray[np.float32],
         p: FloatArray,
-        p_mixed: FloatArray | None,
+        decision: IntArray,
+        mixed: Mixed | None,
         near: Neighbours,
     ) -> dict[str, FloatArray]:
         assert near.class_distances is not None
-        decision = p >= PAPER.decision_threshold
         furthest = near.distances[:, : self.n_neighbors][:, -1].astype(np.float64)
         signals = {
             **trust_signals(decision, near.class_distances),
             "neighbour_distance": np.log(furthest + TINY),
         }
-        if p_mixed is not None:
-            signals |= drift_signals(p, p_mixed)
+        if mixed is not None:
+            sign = np.where(decision, 1.0, -1.0) if p.ndim == 1 else np.ones(len(p))
+            signals |= drift_signals(_own_score(p, decision), mixed.scores, sign)
         if reference.opinions is not None:
             said = reference.opinions.predict(coordinates)
             signals |= opinion_signals(decision, list(reference.opinions.models), said)
         return signals
 
     def _mixed_scores(
-        self, table: Table, encoded: Any, reference: Reference, near: IntArray, stack_rows: int
-    ) -> FloatArray:
+        self,
+        table: Table,
+        encoded: Any,
+        reference: Reference,
+        near: IntArray,
+        decision: IntArray,
+        stack_rows: int,
+    ) -> Mixed:
         hashes = None
         if reference.hashes is not None:
             hashes = table.row_hashes(), reference.hashes
@@ -213,6 +252,8 @@ class StateBuilder:
             reference.encoded,
             near,
             self.mix,
+            decision,
+            self.threshold,
             hashes=hashes,
             kinds=reference.encoded_kinds,
             seed=self.seed,
@@ -236,8 +277,9 @@ class StateBuilder:
         """Return the state of labelled rows, each measured without itself or its fold.
 
         The rows of a fold are scored by the model fitted without that fold, and compared
-        with the rows of the other folds only. Features are left out: each fold has a view of
-        its own, and a ranker needs one for all rows.
+        with the rows of the other folds only; of the rows that are held out at all, in their
+        order. Features are left out: each fold has a view of its own, and a ranker needs one for
+        all rows.
 
         Parameters
         ----------
@@ -246,9 +288,10 @@ class StateBuilder:
         opinions : what second opinions say of the rows, where they are wanted
         """
         order, parts, apart = [], [], []
-        fold = np.empty(len(table), dtype=np.intp)
-        for number, (_, held_out) in enumerate(folds):
-            fold[held_out] = number
+        fold = fold_numbers(folds, len(table))
+        # Of two folds that share all rows none can be left out. What lies in one fold alone is
+        # compared with rows of no fold, and has no label of its own rows in it.
+        pairs = len(folds) > (2 if is_partition(folds, len(table)) else 1)
         for (others, held_out), model, known in zip(folds, probes, reference_p, strict=True):
             reference = Reference.build(
                 table.take(others), labels[others], known[others], model,
@@ -269,7 +312,7 @@ class StateBuilder:
                 views = opinion_signals(measured.decision, opinions.names, opinions.own[held_out])
                 measured = replace(measured, evidence=measured.evidence.assign(**views))
                 said = opinions.names, opinions.apart[:, held_out]
-            if len(folds) > 2:
+            if pairs:
                 apart.append(
                     pair_evidence(measured.decision, around, fold[others], said, len(folds))
                 )
@@ -277,7 +320,7 @@ class StateBuilder:
             order.append(held_out)
         stacked = replace(
             State.concat(parts),
-            fold=fold[np.concatenate(order)],
+            fold=fold[np.concatenate(order)] if len(folds) > 1 else dealt(len(order[0]), self.seed),
             apart=Apart.joined(apart) if apart else None,
         )
         return stacked.take(np.argsort(np.concatenate(order), kind="stable"))
@@ -289,13 +332,15 @@ def mixed_scores(
     reference: Any,
     near: IntArray,
     mix: tuple[float, ...],
+    decision: IntArray,
+    threshold: float = PAPER.decision_threshold,
     *,
     hashes: tuple[UInt64Array, UInt64Array] | None = None,
     kinds: Mapping[str, Kind] | None = None,
     seed: int = 0,
     stack_rows: int,
     name: Callable[[int], Any] = int,
-) -> FloatArray:
+) -> Mixed:
     """Return the model's scores of each row mixed with its neighbours, a stack at a time.
 
     Parameters
@@ -303,6 +348,8 @@ def mixed_scores(
     encoded, reference : the rows and the reference rows, as the model takes them
     near : positions of each row's neighbours among the reference rows
     mix : weights of the neighbour
+    decision : the class decided for each row
+    threshold : of the decision between two classes
     hashes : of the content of rows and reference rows, where values may have to be switched; our
         own view has no gaps and no text, and nothing in it ever is
     stack_rows : how many rows to mix at once
@@ -313,6 +360,7 @@ def mixed_scores(
     one row each: weight varies fastest, then the neighbour
     """
     scores = np.empty((len(near), near.shape[1] * len(mix)))
+    same = np.empty(scores.shape, dtype=np.bool_)
     for rows in _slices(len(near), stack_rows):
         close = near[rows]
         own, others = np.zeros(len(close), np.uint64), np.zeros(close.shape, np.uint64)
@@ -327,12 +375,20 @@ def mixed_scores(
             seed,
             kinds,
         )
-        scores[rows] = model.predict(
+        p = model.predict(
             mixes,
             name=partial(_mixed_row, name, rows.start, scores.shape[1]),
             what=" for rows mixed with their neighbours",
-        ).reshape(len(close), -1)
-    return scores
+        )
+        own_decision = np.repeat(decision[rows], scores.shape[1])
+        scores[rows] = _own_score(p, own_decision).reshape(len(close), -1)
+        same[rows] = (decided(p, threshold) == own_decision).reshape(len(close), -1)
+    return Mixed(scores, same)
+
+
+def _own_score(p: FloatArray, decision: IntArray) -> FloatArray:
+    """Return what stability is measured of: the positive-class score, or the decided class's."""
+    return p if p.ndim == 1 else of_class(p, decision)
 
 
 def _mixed_row(name: Callable[[int], Any], first: int, mixes_per_row: int, mix: int) -> Any:

@@ -83,14 +83,16 @@ class Signal:
 # By family, and in the paper's order inside: columns of states, inputs and tables follow it.
 CATALOGUE = (
     Signal(
-        "confidence", "confidence", "low", "share", "the larger of `p` and `1 - p`",
+        "confidence", "confidence", "low", "share", "the probability of the predicted class",
         in_paper=True, doubt="the model's own doubt", rescaled="doubt",
     ),
     Signal(
-        "margin", "confidence", "low", "share", "distance of `p` from 0.5, doubled", in_paper=True
+        "margin", "confidence", "low", "share",
+        "difference of the two largest class probabilities", in_paper=True,
     ),
     Signal(
-        "entropy", "confidence", "high", "nats", "entropy of the two class probabilities",
+        "entropy", "confidence", "high", "nats",
+        "entropy of the class probabilities; of more than two classes on the scale of two",
         in_paper=True, label="Entropy of the score",
     ),
     Signal(
@@ -113,12 +115,12 @@ CATALOGUE = (
     Signal(
         "labelled_as_predicted", "neighbours", "low", "share",
         "share of the nearest neighbours that carry the predicted label",
-        label="Neighbours with the predicted label", doubt="neighbours carry the other label",
+        label="Neighbours with the predicted label", doubt="neighbours carry another label",
         rescaled="labelled_otherwise", recalibrates=True,
     ),
     Signal(
         "label_agreement", "neighbours", "low", "share",
-        "share of the more frequent label among the nearest neighbours",
+        "share of the most frequent label among the nearest neighbours",
         in_paper=True, label="Neighbours that agree among themselves",
         axis=Axis("evidence", "label agreement"),
     ),
@@ -129,20 +131,20 @@ CATALOGUE = (
     ),
     Signal(
         "log_trust_1", "neighbours", "low", "log ratio",
-        "log of: distance to the nearest row of the other class over that to the nearest row of "
+        "log of: distance to the nearest row of another class over that to the nearest row of "
         "the predicted class (TrustScore)",
-        label="Distance to the other class over that to the predicted (TrustScore)",
-        doubt="nearest row of the other class is near", recalibrates=True,
+        label="Distance to another class over that to the predicted (TrustScore)",
+        doubt="nearest row of another class is near", recalibrates=True,
     ),
     Signal(
         "log_trust_5", "neighbours", "low", "log ratio",
-        "the same for the 5th nearest row of each class",
-        doubt="5th nearest row of the other class is near", recalibrates=True,
+        "the same for the 5th nearest row of each side",
+        doubt="5th nearest row of another class is near", recalibrates=True,
     ),
     Signal(
         "log_trust_25", "neighbours", "low", "log ratio",
-        "the same for the 25th nearest row of each class",
-        doubt="25th nearest row of the other class is near", recalibrates=True,
+        "the same for the 25th nearest row of each side",
+        doubt="25th nearest row of another class is near", recalibrates=True,
     ),
     Signal(
         "mean_drift", "stability", "high", "score",

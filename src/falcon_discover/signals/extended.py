@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from falcon_discover.metrics.decisions import of_class
 from falcon_discover.metrics.odds import clipped_logit
-from falcon_discover.runtime.types import BoolArray, FloatArray
-from falcon_discover.settings import PAPER
+from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.signals.catalogue import OPINIONS
 
 # Distances to the 1st, 5th and 25th nearest row of each class: trust near by and further out.
@@ -23,58 +23,85 @@ TINY = 1e-6
 
 
 def trust_signals(
-    decision: BoolArray, class_distances: npt.NDArray[np.float32]
+    decision: IntArray, class_distances: npt.NDArray[np.float32]
 ) -> dict[str, FloatArray]:
     """Return log ratios of other-class to predicted-class distance at three ranks.
 
     Parameters
     ----------
-    class_distances : rows x 2 x k, as `LabelledIndex.query` gives them
+    class_distances : rows x classes x k, as `LabelledIndex.query` gives them
 
     Examples
     --------
-    >>> trust_signals(np.array([True]), np.array([[[2.0], [1.0]]]))["log_trust_1"].round(2)
+    >>> trust_signals(np.array([1]), np.array([[[2.0], [1.0]]]))["log_trust_1"].round(2)
     array([0.69])
     """
+    own, other = of_class(class_distances, decision), _of_others(decision, class_distances)
     signals = {}
     for rank in TRUST_RANKS:
-        at = class_distances[:, :, min(rank, class_distances.shape[2]) - 1].astype(np.float64)
+        place = min(rank, class_distances.shape[2]) - 1
         # A class with fewer rows than the rank is as far as can be; two such are equal.
-        far = np.log(np.minimum(at, 1e12) + TINY)
-        towards = far[:, 0] - far[:, 1]
-        ratio = np.where(decision, towards, -towards)
-        signals[f"log_trust_{rank}"] = np.clip(ratio, -TRUST_LIMIT, TRUST_LIMIT)
+        here, there = (
+            np.log(np.minimum(distances[:, place].astype(np.float64), 1e12) + TINY)
+            for distances in (own, other)
+        )
+        signals[f"log_trust_{rank}"] = np.clip(there - here, -TRUST_LIMIT, TRUST_LIMIT)
     return signals
 
 
-def drift_signals(p: FloatArray, p_mixed: FloatArray) -> dict[str, FloatArray]:
+def _of_others(
+    decision: IntArray, class_distances: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float32]:
+    """Return the distances to the nearest rows of any class but the decided one."""
+    n, n_classes, k = class_distances.shape
+    if n_classes == 2:
+        return of_class(class_distances, 1 - decision)
+    others = class_distances.copy()
+    others[np.arange(n), decision] = np.inf
+    return np.sort(others.reshape(n, -1), axis=1)[:, :k]
+
+
+def drift_signals(p: FloatArray, p_mixed: FloatArray, sign: FloatArray) -> dict[str, FloatArray]:
     """Return how mixing moves the log-odds of the predicted class: on average and at worst.
+
+    Parameters
+    ----------
+    p, p_mixed : as in `stability_signals`
+    sign : 1 where these are probabilities of the decided class, -1 where of the other one
 
     Examples
     --------
-    >>> moves = drift_signals(np.array([0.5]), np.array([[0.5, 0.25]]))
+    >>> moves = drift_signals(np.array([0.5]), np.array([[0.5, 0.25]]), np.array([1.0]))
     >>> {name: values.round(2).tolist() for name, values in moves.items()}
     {'signed_drift': [-0.55], 'worst_drift': [-1.1]}
     """
-    sign = np.where(p >= PAPER.decision_threshold, 1.0, -1.0)[:, None]
-    moves = sign * (clipped_logit(p_mixed) - clipped_logit(p)[:, None])
+    moves = sign[:, None] * (clipped_logit(p_mixed) - clipped_logit(p)[:, None])
     return {"signed_drift": moves.mean(axis=1), "worst_drift": moves.min(axis=1)}
 
 
 def opinion_signals(
-    decision: BoolArray, names: list[str], opinions: FloatArray
+    decision: IntArray, names: list[str], opinions: FloatArray
 ) -> dict[str, FloatArray]:
     """Return the log-odds other models give to the predicted class, and their summary.
 
+    Parameters
+    ----------
+    opinions : rows x opinions, the probability of the second of two classes; or of each class,
+        rows x opinions x classes
+
     Examples
     --------
-    >>> said = opinion_signals(np.array([True]), ["forest"], np.array([[0.2]]))
+    >>> said = opinion_signals(np.array([1]), ["forest"], np.array([[0.2]]))
     >>> said["opinion_worst"].round(2)
     array([-1.39])
     """
     if not names:
         return {}
-    views = np.where(decision[:, None], 1.0, -1.0) * clipped_logit(opinions, OPINION_CLIP)
+    if opinions.ndim == 3:
+        of_decided = np.take_along_axis(opinions, decision[:, None, None], axis=2)[:, :, 0]
+        views = clipped_logit(of_decided, OPINION_CLIP)
+    else:
+        views = np.where(decision[:, None], 1.0, -1.0) * clipped_logit(opinions, OPINION_CLIP)
     signals = {OPINIONS[name]: views[:, i] for i, name in enumerate(names)}
     return signals | {
         "opinion_mean": views.mean(axis=1),

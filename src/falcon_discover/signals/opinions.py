@@ -13,8 +13,8 @@ from joblib import effective_n_jobs
 from falcon_discover.data.table import Table, informative_columns
 from falcon_discover.data.view import TransformedView
 from falcon_discover.models.adapter import Probe
-from falcon_discover.models.crossfit import Folds
 from falcon_discover.models.fitting import fit_candidate
+from falcon_discover.models.folds import Folds, fold_numbers, is_partition
 from falcon_discover.models.library import OPINIONS
 from falcon_discover.runtime import progress
 from falcon_discover.runtime.types import Float32Array, FloatArray, IntArray
@@ -35,6 +35,9 @@ class Opinions:
 
     models: dict[str, Any]
     columns: IntArray
+    # Of more than two classes, those that the models know.
+    classes: tuple[int, ...] = ()
+    n_classes: int = 2
 
     @classmethod
     def fit(
@@ -44,28 +47,38 @@ class Opinions:
         *,
         seed: int,
         n_jobs: int | None = None,
+        n_classes: int = 2,
+        weight: FloatArray | None = None,
     ) -> Opinions:
         """Fit one model of each kind; with one class only there is nothing to have views on."""
         columns = informative_columns(coordinates)
-        if len(np.unique(labels)) < 2 or not len(columns):
+        present = tuple(int(code) for code in np.unique(labels))
+        if len(present) < 2 or not len(columns):
             return cls({}, columns)
         rows, models = coordinates[:, columns], {}
         progress.expect(len(OPINIONS))
         for name, candidate in OPINIONS.items():
             progress.step(f"second opinions: {name}")
             models[name] = fit_candidate(
-                candidate, rows, labels, seed=seed, n_jobs=effective_n_jobs(n_jobs)
+                candidate,
+                rows,
+                labels,
+                seed=seed,
+                n_jobs=effective_n_jobs(n_jobs),
+                weight=weight,
             )
-        return cls(models, columns)
+        return cls(models, columns, present if n_classes > 2 else (), n_classes)
 
     def predict(self, coordinates: Float32Array) -> FloatArray:
-        """Return positive-class scores, one column per model."""
+        """Return rows x opinions: positive-class scores, or rows x opinions x classes."""
         rows = coordinates[:, self.columns]
         said = [
-            Probe(model, column=1).predict(rows.astype(OPINIONS[name].dtype, copy=False))
+            Probe(model, columns=self.classes, n_classes=self.n_classes).predict(
+                rows.astype(OPINIONS[name].dtype, copy=False)
+            )
             for name, model in self.models.items()
         ]
-        return np.column_stack(said) if said else np.empty((len(rows), 0))
+        return np.stack(said, axis=1) if said else np.empty((len(rows), 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +88,9 @@ class CrossOpinions:
     Attributes
     ----------
     names : of the opinions
-    own : rows x opinions; by models that did not see the row's fold
-    apart : folds x rows x opinions; by models that saw neither that fold nor the row's own. As
-        `own` where that is all there is: in the row's own fold, and with two folds only
+    own : rows x opinions (x classes, of more than two); by models that did not see the row's fold
+    apart : folds x rows x opinions (x classes); by models that saw neither that fold nor the row's
+        own. As `own` where that is all there is: in the row's own fold, and with two folds only
     """
 
     names: list[str]
@@ -92,25 +105,47 @@ class CrossOpinions:
         folds: Folds,
         seed: int,
         n_jobs: int | None = None,
+        n_classes: int = 2,
+        *,
+        weight: FloatArray | None = None,
     ) -> CrossOpinions:
         """Fit the opinions without each fold, and without each pair of folds."""
-        fold = np.empty(len(table), dtype=np.intp)
-        for number, (_, held_out) in enumerate(folds):
-            fold[held_out] = number
+        fold = fold_numbers(folds, len(table))
+        partition = is_partition(folds, len(table))
         # Opinions of models that could not be fitted, on one class only, lean to neither side.
-        own = np.full((len(table), len(OPINIONS)), 0.5)
-        # One view of all rows, as of the reference of new rows: it knows no labels.
-        rows = TransformedView().fit(table).transform(table)
+        each = (len(OPINIONS),) if n_classes == 2 else (len(OPINIONS), n_classes)
+        own = np.full((len(table), *each), 0.5)
+        # One view of all rows, as of the reference of new rows: it knows no labels. Where a fold
+        # learns from some rows only, such as its past, the view must not know more either.
+        every = TransformedView().fit(table).transform(table) if partition else None
 
         def said(others: IntArray, asked: IntArray) -> FloatArray | None:
-            opinions = Opinions.fit(rows[others], labels[others], seed=seed, n_jobs=n_jobs)
+            rows = every
+            if rows is None:
+                rows = TransformedView().fit(table.take(others)).transform(table)
+            opinions = Opinions.fit(
+                rows[others],
+                labels[others],
+                seed=seed,
+                n_jobs=n_jobs,
+                n_classes=n_classes,
+                weight=None if weight is None else weight[others],
+            )
             return opinions.predict(rows[asked]) if opinions.models else None
 
         for others, held_out in folds:
             views = said(others, held_out)
             if views is not None:
                 own[held_out] = views
-        apart = np.tile(own, (len(folds), 1, 1))
+        apart = np.repeat(own[None], len(folds), axis=0)
+        if not partition:
+            for here, (others, held_out) in enumerate(folds):
+                for there, (_, theirs) in enumerate(folds):
+                    if here != there and len(np.intersect1d(others, theirs)):
+                        views = said(np.setdiff1d(others, theirs), held_out)
+                        if views is not None:
+                            apart[there, held_out] = views
+            return cls(list(OPINIONS), own, apart)
         for pair in combinations(range(len(folds)), 2) if len(folds) > 2 else ():
             asked = np.flatnonzero(np.isin(fold, pair))
             views = said(np.flatnonzero(~np.isin(fold, pair)), asked)

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from falcon_discover.data.table import Kind, Table, kinds_of
 from falcon_discover.data.view import TransformedView
+from falcon_discover.metrics.decisions import class_count
 from falcon_discover.models.adapter import Probe
 from falcon_discover.runtime.types import Float32Array, FloatArray, UInt64Array
 from falcon_discover.signals.neighbours.index import LabelledIndex
@@ -68,6 +69,7 @@ class Reference:
         own_view: bool = True,
         opinions_seed: int | None = None,
         n_jobs: int | None = None,
+        weight: FloatArray | None = None,
     ) -> Reference:
         """Prepare reference rows.
 
@@ -76,6 +78,7 @@ class Reference:
         own_view : the model's view was fitted on exactly these rows and is also ours;
             False for a frozen model, whose view comes from rows we do not have
         opinions_seed : seed of the second opinions to train on these rows, or None for none
+        weight : how many rows each stands for when these are trained
         """
         view = probe.view if probe is not None and own_view else None
         if view is None:
@@ -88,14 +91,21 @@ class Reference:
             labels,
             p,
             view,
-            LabelledIndex(coordinates, labels, n_jobs),
+            LabelledIndex(coordinates, labels, n_jobs, class_count(p)),
             Support.of(coordinates),
             probe,
             encoded,
             None if probe is None or probe.view is view else table.row_hashes(),
             None
             if opinions_seed is None
-            else Opinions.fit(coordinates, labels, seed=opinions_seed, n_jobs=n_jobs),
+            else Opinions.fit(
+                coordinates,
+                labels,
+                seed=opinions_seed,
+                n_jobs=n_jobs,
+                n_classes=class_count(p),
+                weight=weight,
+            ),
         )
 
     def __len__(self) -> int:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from copy import copy
 from dataclasses import replace
 from typing import Any, get_args
@@ -15,6 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from falcon_discover import rankers
+from falcon_discover.audit.absent import PRECOMPUTED
 from falcon_discover.audit.aliases import Keep
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.fitted import REGION_WITNESS, FittedAudit, certainty_alone
@@ -27,17 +27,17 @@ from falcon_discover.models.deep.base import DeepClassifier
 from falcon_discover.rankers.base import Ranker
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions.clusters import Clusters
-from falcon_discover.regions.region_set import RegionSet
+from falcon_discover.regions.region_set import RegionSet, basis_of
 from falcon_discover.regions.rules import Rule
 from falcon_discover.runtime import notices
-from falcon_discover.runtime.types import IntArray
-from falcon_discover.runtime.versions import version_of
+from falcon_discover.runtime.types import BoolArray, IntArray
 from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.neighbours.index import LabelledIndex
 from falcon_discover.signals.reference import Reference
 from falcon_discover.storage import frames, native, objects
 from falcon_discover.storage.archive import Archive
 from falcon_discover.storage.bounds import reading
+from falcon_discover.storage.libraries import used_versions, warn_other_versions
 from falcon_discover.storage.manifest import (
     ENCODED,
     FIT_ROWS,
@@ -47,12 +47,13 @@ from falcon_discover.storage.manifest import (
     REGIONS,
     VALIDATION_FEATURES,
     VALIDATION_ROWS,
+    tau_of,
+    threshold_of,
 )
 
 # A sample is a tenth of the rows, but at least this many.
 SAMPLE_SHARE = 0.1
 SAMPLE_AT_LEAST = 1000
-PACKAGES = ("falcon-discover", "scikit-learn", "numpy", "pandas", "skops")
 # How rows are ranked where none is left to compare them with.
 BARE_RANKER = "gated_confidence"
 Parts = dict[str, bytes]
@@ -66,12 +67,11 @@ def stored(falcon: FalconDiscover, keep: Keep) -> tuple[dict[str, Any], Parts, l
     if not audit.has_rows and keep != "none":
         raise InputError("this audit has no reference rows to save: use reference='none'.")
     assert audit.view is not None
-    assert audit.model is not None
-    if isinstance(audit.model.classifier, DeepClassifier):
+    if audit.model is not None and isinstance(audit.model.classifier, DeepClassifier):
         raise InputError(
             "an audit of a deep model cannot be saved: no format is safe to read that holds its "
             "network. Keep it with joblib.dump(falcon, file), and load only such files as you "
-            "trust; or audit its scores with discover(X, y, proba)."
+            "trust; or audit its scores with FalconDiscover('precomputed')."
         )
     parts: Parts = {}
     content: dict[str, Any] = {
@@ -79,7 +79,7 @@ def stored(falcon: FalconDiscover, keep: Keep) -> tuple[dict[str, Any], Parts, l
         "model": falcon.model_,
         "classes": audit.classes,
         "feature_names": getattr(falcon, "feature_names_in_", None),
-        "view": None if audit.view is audit.model.view else audit.view,
+        "view": None if audit.model and audit.view is audit.model.view else audit.view,
     }
     manifest: dict[str, Any] = {
         "model": {
@@ -88,9 +88,11 @@ def stored(falcon: FalconDiscover, keep: Keep) -> tuple[dict[str, Any], Parts, l
             "name": _model_name(falcon),
         },
         "classes": [str(label) for label in audit.classes],
-        "tau": float(audit.tau),
+        "tau": list(audit.tau) if isinstance(audit.tau, tuple) else float(audit.tau),
+        "threshold": float(audit.threshold),
         "columns": audit.kinds,
         "n_features": falcon.n_features_in_,
+        "scored": audit.scored,
         "category_values": sum(len(v) for v in audit.view.values_.values()),
         "reference": {"kept": "none", "rows": 0, "validation_rows": 0, "of": audit.fitted_on},
     }
@@ -100,14 +102,14 @@ def stored(falcon: FalconDiscover, keep: Keep) -> tuple[dict[str, Any], Parts, l
     else:
         _store_rows(audit, keep, content, manifest, parts)
     parts[OBJECTS], strange = objects.dumped(native.extract_boosters(content, parts))
-    manifest["versions"] = _versions(parts)
+    manifest["versions"] = used_versions(parts)
     return manifest, parts, strange
 
 
 def restored(archive: Archive, trusted: Collection[str], n_jobs: int | None) -> FalconDiscover:
     """Return the audit as it was; `n_jobs`, unless None, replaces the threads that were set."""
     manifest = archive.manifest
-    _warn_other_versions(manifest, archive.name)
+    warn_other_versions(manifest, archive.name)
     where = archive.named(OBJECTS)
     content = objects.loaded(archive.parts[OBJECTS], trusted, name=where, limit=archive.limit)
     # Other parts have their own sentence; what is left is due to the objects.
@@ -117,7 +119,12 @@ def restored(archive: Archive, trusted: Collection[str], n_jobs: int | None) -> 
         if n_jobs is not None:
             parameters["n_jobs"] = n_jobs
         library = estimator is None or isinstance(estimator, str)
-        model = probe(content["model"], 1 if library else content["classes"][1])
+        classes = content["classes"]
+        if [str(label) for label in classes] != manifest["classes"]:
+            raise InputError(f"{where} was altered: its classes are not those of the manifest.")
+        model = None
+        if estimator != PRECOMPUTED:
+            model = probe(content["model"], np.arange(len(classes)) if library else classes)
         bare = manifest["reference"]["kept"] == "none"
         audit = (_bare_audit if bare else _audit)(content, archive, model)
         falcon = FalconDiscover(**parameters)
@@ -146,7 +153,11 @@ def _store_rows(
     reference, builder, training = audit.reference, audit.builder, audit.training
     assert reference is not None
     assert builder is not None
-    kept = _kept(training.oof.codes, keep, audit.seed)
+    kept = _kept(reference.labels, keep, audit.seed)
+    own = kept
+    if audit.held_out is not None:
+        # Of these rows, those that are judged, by their place among them.
+        own = (np.cumsum(audit.held_out) - 1)[kept[audit.held_out[kept]]]
     checked = training.validation
     kept_checked = np.empty(0, dtype=np.intp)
     if checked is not None:
@@ -154,21 +165,23 @@ def _store_rows(
         parts[VALIDATION_ROWS] = frames.parquet(frames.state_frame(checked, kept_checked))
         assert checked.state.features is not None
         parts[VALIDATION_FEATURES] = frames.npz({"features": checked.state.features[kept_checked]})
-    fit_rows = frames.state_frame(training.oof, kept)
-    parts[FIT_ROWS] = frames.parquet(fit_rows.set_axis(audit.table.index[kept]))
-    parts[FIT_TABLE] = frames.parquet(audit.table.frame.iloc[kept].reset_index(drop=True))
+    fit_rows = frames.state_frame(training.oof, own)
+    parts[FIT_ROWS] = frames.parquet(fit_rows.set_axis(audit.table.index[own]))
+    parts[FIT_TABLE] = frames.parquet(audit.table.frame.iloc[own].reset_index(drop=True))
     arrays: dict[str, npt.NDArray[Any]] = {
         "labels": reference.labels[kept],
         "p": reference.p[kept],
         "coordinates": reference.coordinates[kept],
     }
+    if audit.held_out is not None:
+        arrays["held_out"] = audit.held_out[kept]
     if reference.hashes is not None:
         arrays["hashes"] = reference.hashes[kept]
     parts[REFERENCE] = frames.npz(arrays)
     layout = None
     if reference.probe is not None and reference.view is not reference.probe.view:
         layout, parts[ENCODED] = frames.rows_stored(take_rows(reference.encoded, kept))
-    ranked = np.concatenate([kept, len(training.oof.codes) + kept_checked])
+    ranked = np.concatenate([own, len(training.oof.codes) + kept_checked])
     ranker = audit.ranker
     content |= {
         "support": reference.support,
@@ -202,7 +215,7 @@ def _kept(codes: Any, keep: Keep, seed: int) -> IntArray:
     size = min(len(codes), max(SAMPLE_AT_LEAST, round(SAMPLE_SHARE * len(codes))))
     rng = np.random.default_rng(seed)
     chosen = []
-    for label in (0, 1):
+    for label in np.unique(codes):
         own = np.flatnonzero(codes == label)
         share = min(len(own), max(1, round(size * len(own) / len(codes))))
         chosen.append(rng.permutation(own)[:share])
@@ -257,23 +270,28 @@ def _arrays(archive: Archive, part: str, rows: int) -> dict[str, npt.NDArray[Any
 def _reference(
     content: dict[str, Any],
     view: TransformedView,
-    asked: Probe,
+    asked: Probe | None,
     archive: Archive,
     n_jobs: int | None,
-) -> Reference:
+) -> tuple[Reference, BoolArray | None]:
+    """Return the reference rows, and which of them are judged; None if all are."""
     about = archive.manifest["reference"]
     arrays = _arrays(archive, REFERENCE, about["rows"])
     with reading(archive.named(REFERENCE)):
-        encoded: Any = arrays["coordinates"].astype(view.dtype, copy=False)
-        index = LabelledIndex(arrays["coordinates"], arrays["labels"], n_jobs)
+        encoded: Any = None
+        if asked is not None:
+            encoded = arrays["coordinates"].astype(view.dtype, copy=False)
+        n_classes = len(content["classes"])
+        index = LabelledIndex(arrays["coordinates"], arrays["labels"], n_jobs, n_classes)
+        p = arrays["p"].reshape((-1,) if n_classes == 2 else (about["rows"], n_classes))
     if about["encoded"] is not None:
         where = archive.named(ENCODED)
         encoded = frames.rows_restored(
             about["encoded"], archive.parts[ENCODED], archive.limit, where, about["rows"]
         )
-    return Reference(
+    reference = Reference(
         arrays["labels"],
-        arrays["p"],
+        p,
         view,
         index,
         content["support"],
@@ -282,55 +300,77 @@ def _reference(
         arrays.get("hashes"),
         content["opinions"],
     )
+    held_out = arrays.get("held_out")
+    return reference, None if held_out is None else held_out.astype(np.bool_)
 
 
-def _audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAudit:
+def _audit(content: dict[str, Any], archive: Archive, model: Probe | None) -> FittedAudit:
     manifest = archive.manifest
     rows, checked = (manifest["reference"][name] for name in ("rows", "validation_rows"))
-    view: Any = content["view"] or model.view
-    reference = _reference(content, view, model, archive, content["parameters"]["n_jobs"])
+    view = _view(content, model)
+    n_jobs = content["parameters"]["n_jobs"]
+    reference, held_out = _reference(content, view, model, archive, n_jobs)
+    features = reference.coordinates
+    if held_out is not None:
+        features, rows = features[held_out], int(held_out.sum())
     frame = _table(archive, FIT_ROWS, rows)
+    classes, threshold = content["classes"], threshold_of(manifest)
     with reading(archive.named(FIT_ROWS)):
-        oof = frames.labelled_state(frame, reference.coordinates)
+        oof = frames.labelled_state(frame, features, len(classes), threshold)
     validation = None
     if checked:
         other = _table(archive, VALIDATION_ROWS, checked)
         features = _arrays(archive, VALIDATION_FEATURES, checked)["features"]
         with reading(archive.named(VALIDATION_ROWS)):
-            validation = frames.labelled_state(other, features)
+            validation = frames.labelled_state(other, features, len(classes), threshold)
     training = TrainingRows(oof, validation)
-    tau, spec = manifest["tau"], content["spec"]
+    tau, spec = tau_of(manifest), content["spec"]
     training.keep(REGION_WITNESS, tau, content["witness"])
     training.keep(spec, tau, content["ranker"])
     table = _table(archive, FIT_TABLE, rows)
     measure, regions = manifest["measure"], content["regions"]
     clusters = Clusters(**regions["clusters"], summary=_table(archive, REGIONS))
-    frozen = isinstance(content["parameters"]["estimator"], FrozenEstimator)
+    given = model is None or isinstance(content["parameters"]["estimator"], FrozenEstimator)
     return FittedAudit(
-        classes=content["classes"],
+        classes=classes,
         tau=tau,
+        threshold=threshold,
         spec=spec,
         seed=measure["seed"],
         kinds=dict(manifest["columns"]),
         table=Table(table, table, dict(manifest["columns"]), frame.index),
         training=training,
-        regions=RegionSet(regions["rules"], regions["foreseen"], clusters),
+        regions=RegionSet(
+            regions["rules"], regions["foreseen"], clusters, basis=basis_of(oof.state)
+        ),
         fitted_on=manifest["reference"]["of"],
-        source=GIVEN_SCORES if frozen else CROSS_FITTED,
+        source=GIVEN_SCORES if given else CROSS_FITTED,
         view=view,
         model=model,
         reference=reference,
-        builder=StateBuilder(**{**measure, "mix": tuple(measure["mix"])}),
+        builder=StateBuilder(**{**measure, "mix": tuple(measure["mix"]), "threshold": threshold}),
+        scored=manifest.get("scored", 1),
+        held_out=held_out,
     )
 
 
-def _bare_audit(content: dict[str, Any], archive: Archive, model: Probe) -> FittedAudit:
+def _view(content: dict[str, Any], model: Probe | None) -> TransformedView:
+    view = content["view"] or (None if model is None else model.view)
+    if not isinstance(view, TransformedView):
+        raise InputError("the audit holds no view of its rows.")
+    return view
+
+
+def _bare_audit(content: dict[str, Any], archive: Archive, model: Probe | None) -> FittedAudit:
     """Return an audit that was saved without any row: it ranks by the model's confidence."""
     manifest = archive.manifest
-    state, codes = certainty_alone(np.empty(0)), np.empty(0, dtype=np.int8)
+    classes, threshold = content["classes"], threshold_of(manifest)
+    none = np.empty(0) if len(classes) == 2 else np.empty((0, len(classes)))
+    state, codes = certainty_alone(none, threshold), np.empty(0, dtype=np.int8)
     return FittedAudit(
-        classes=content["classes"],
-        tau=manifest["tau"],
+        classes=classes,
+        tau=tau_of(manifest),
+        threshold=threshold,
         spec=BARE_RANKER,
         seed=manifest.get("seed", 0),
         kinds=dict(manifest["columns"]),
@@ -339,25 +379,7 @@ def _bare_audit(content: dict[str, Any], archive: Archive, model: Probe) -> Fitt
         regions=RegionSet.none("the audit was saved without reference rows."),
         fitted_on=manifest["reference"]["of"],
         source=CROSS_FITTED,
-        view=content["view"] or model.view,
+        view=_view(content, model),
         model=model,
+        scored=manifest.get("scored", 1),
     )
-
-
-def _versions(parts: Mapping[str, bytes]) -> dict[str, str]:
-    endings = {ending: library for library, (_, ending) in native.LIBRARIES.items()}
-    used = {endings.get(part.rpartition(".")[2]) for part in parts if part.startswith("models/")}
-    found = {"python": platform.python_version()}
-    for package in (*PACKAGES, *sorted(filter(None, used))):
-        found[package] = version_of(package)
-    return found
-
-
-def _warn_other_versions(manifest: Mapping[str, Any], name: str) -> None:
-    """Warn where a model's library is not the one that the audit was saved with."""
-    for package, then in manifest["versions"].items():
-        now = version_of(package)
-        if package in ("scikit-learn", *native.LIBRARIES) and now != then:
-            notices.warn(
-                f"{name} was saved with {package} {then}, and this is {now}: its scores may differ."
-            )

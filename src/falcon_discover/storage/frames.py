@@ -15,12 +15,12 @@ import scipy.sparse as sp
 from falcon_discover.data.table import Table
 from falcon_discover.exceptions import InputError
 from falcon_discover.rankers.training import LabelledState
-from falcon_discover.runtime.types import IntArray
+from falcon_discover.runtime.types import FloatArray, IntArray
 from falcon_discover.signals.apart import Apart
 from falcon_discover.signals.state import State
 from falcon_discover.storage.bounds import check_parquet, reading, unpacked
 
-SIGNAL, EVIDENCE, APART = "signal:", "evidence:", "apart:"
+SIGNAL, EVIDENCE, APART, CLASS = "signal:", "evidence:", "apart:", "p:"
 Layout = Literal["array", "sparse", "pandas", "polars", "objects"]
 
 
@@ -120,13 +120,21 @@ def state_frame(rows: LabelledState, kept: IntArray) -> pd.DataFrame:
     state = rows.state.take(kept)
     joined = pd.concat(
         [state.signals.add_prefix(SIGNAL), state.evidence.add_prefix(EVIDENCE)], axis=1
-    ).assign(p=state.p, label=rows.codes[kept])
+    ).assign(**_scores(state.p), label=rows.codes[kept])
     if state.apart is not None:
         joined = pd.concat([joined, state.apart.frame(APART)], axis=1)
-    return joined if state.fold is None else joined.assign(fold=state.fold)
+    marks = {"fold": state.fold, "group": state.group, "weight": state.weight}
+    return joined.assign(**{name: mark for name, mark in marks.items() if mark is not None})
 
 
-def labelled_state(frame: pd.DataFrame, features: Any) -> LabelledState:
+def _scores(p: FloatArray) -> dict[str, FloatArray]:
+    """Return the positive-class score as one column, or one for each of more than two classes."""
+    return {"p": p} if p.ndim == 1 else {f"{CLASS}{code}": p[:, code] for code in range(p.shape[1])}
+
+
+def labelled_state(
+    frame: pd.DataFrame, features: Any, n_classes: int, threshold: float
+) -> LabelledState:
     """Return the labelled state that such a frame holds."""
 
     def columns(prefix: str) -> pd.DataFrame:
@@ -134,8 +142,14 @@ def labelled_state(frame: pd.DataFrame, features: Any) -> LabelledState:
         return frame[chosen].rename(columns=lambda name: name.removeprefix(prefix)).copy()
 
     frame = frame.reset_index(drop=True)
-    fold = frame["fold"].to_numpy(copy=True) if "fold" in frame else None
-    p = frame["p"].to_numpy(copy=True)
+    fold, group, weight = (
+        frame[name].to_numpy(copy=True) if name in frame else None
+        for name in ("fold", "group", "weight")
+    )
+    scores = ["p"] if n_classes == 2 else [f"{CLASS}{code}" for code in range(n_classes)]
+    p = frame[scores].to_numpy(copy=True)
+    p = p[:, 0] if n_classes == 2 else p
     apart = Apart.from_frame(columns(APART))
-    state = State(p, columns(SIGNAL), columns(EVIDENCE), fold, features, apart)
+    signals, evidence = columns(SIGNAL), columns(EVIDENCE)
+    state = State(p, signals, evidence, fold, features, apart, threshold, group, weight)
     return LabelledState(state, frame["label"].to_numpy(np.int8, copy=True))

@@ -7,14 +7,18 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
+from falcon_discover.data.labels import MAX_CLASSES
 from falcon_discover.data.table import Kind
 from falcon_discover.exceptions import InputError
+from falcon_discover.metrics.decisions import Tau
+from falcon_discover.settings import PAPER
 from falcon_discover.storage.frames import Layout
 
 FORMAT = "falcon-discover audit"
 # Raise SCHEMA with every change of what the parts hold, and OLDEST when one is no longer read.
-# Schema 2 gave the manifest a checksum of its own.
-SCHEMA = 2
+# Schema 2 gave the manifest a checksum of its own; schema 3 a decision threshold, and room for more
+# than two classes and for audits without a model.
+SCHEMA = 3
 OLDEST = 1
 MANIFEST = "manifest.json"
 OBJECTS, REFERENCE, ENCODED = "objects.skops", "reference.npz", "encoded"
@@ -36,6 +40,7 @@ def read(text: bytes, name: str) -> dict[str, Any]:
         raise InputError(f"{name} is not a saved audit: its {MANIFEST} does not say so.")
     _check_schema(name, manifest)
     _check(manifest, FIELDS, "", name)
+    _check_decision(manifest, name)
     about = manifest["reference"]
     _check(about, REFERENCE_FIELDS, "reference.", name)
     _check(manifest["model"], MODEL_FIELDS, "model.", name)
@@ -50,6 +55,9 @@ def read(text: bytes, name: str) -> dict[str, Any]:
     if "seed" in manifest:
         # Of an audit without rows; those of schema 2 that 0.1.0 saved have none.
         _check(manifest, {"seed": MEASURE_FIELDS["seed"]}, "", name)
+    if "scored" in manifest:
+        # Files of schema 2 do not say; there it is the last class.
+        _check(manifest, {"scored": _is_count(most=1)}, "", name)
     needed = [OBJECTS]
     if about["kept"] != "none":
         _check(about, ROWS_FIELDS, "reference.", name)
@@ -66,6 +74,31 @@ def read(text: bytes, name: str) -> dict[str, Any]:
     if about["rows"] > about["of"]:
         raise _wrong(name, "reference.rows", about["rows"])
     return manifest
+
+
+def tau_of(manifest: Mapping[str, Any]) -> Tau:
+    """Return the confidence from which a wrong prediction counts, which may differ by class."""
+    tau = manifest["tau"]
+    return tuple(tau) if isinstance(tau, list) else float(tau)
+
+
+def threshold_of(manifest: Mapping[str, Any]) -> float:
+    """Return from which probability the positive one of two classes is decided."""
+    # Files before schema 3 have none: their rows were decided at one half.
+    return float(manifest.get("threshold", PAPER.decision_threshold))
+
+
+def _check_decision(manifest: Mapping[str, Any], name: str) -> None:
+    """Check what decides a row: the classes, the threshold, and tau, which may differ by class."""
+    n_classes = len(manifest["classes"])
+    if not 2 <= n_classes <= MAX_CLASSES or (n_classes > 2 and manifest["schema"] < 3):
+        raise _wrong(name, "classes", manifest["classes"])
+    if manifest["schema"] < 3:
+        _check(manifest, {"tau": LEVEL}, "", name)
+        return
+    by_class = isinstance(manifest.get("tau"), list)
+    _check(manifest, {"tau": _is_list_of(LEVEL, n_classes) if by_class else LEVEL}, "", name)
+    _check(manifest, {"threshold": _is_number(0, 1)}, "", name)
 
 
 def _no_constant(text: str) -> float:
@@ -106,12 +139,12 @@ def _is_hash(value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
 
 
+LEVEL = _is_number(0.5, 1)
 FIELDS: dict[str, Test] = {
     "parts": _is_map,
     "model": _is_map,
     "reference": _is_map,
-    "classes": _is_list_of(_is_text, 2),
-    "tau": _is_number(0.5, 1),
+    "classes": _is_list_of(_is_text),
     "columns": _is_map,
     "n_features": _is_count(1),
     "category_values": _is_count(),

@@ -5,11 +5,19 @@ from falcon_discover.report.sections.about import about_section, limits_section
 from falcon_discover.report.sections.budget import budget_section
 from falcon_discover.report.sections.calibration import calibrated_section, recalibration_section
 from falcon_discover.report.sections.headline import review_section, score_words, tiles
+from falcon_discover.report.sections.periods import periods_section
 from falcon_discover.report.sections.regions import regions_section
-from falcon_discover.report.sections.sides import sides_section
+from falcon_discover.report.sections.sides import mistaken_section, sides_section
 from falcon_discover.report.sections.signals import signals_section
 
 __all__ = ["score_words", "sections", "tiles"]
+
+
+def _mistaken(summary: Summary) -> list[Section]:
+    """Return the section on pairs of classes; of two classes the sides say it all."""
+    labelled = summary["evaluation"] is not None
+    many = len(summary["data"]["classes"]) > 2
+    return [mistaken_section(summary)] if labelled and many else []
 
 
 def sections(summary: Summary) -> list[Section]:
@@ -18,6 +26,8 @@ def sections(summary: Summary) -> list[Section]:
         review_section(summary),
         regions_section(summary),
         sides_section(summary),
+        *_mistaken(summary),
+        *periods_section(summary),
         budget_section(summary),
         calibrated_section(summary),
         signals_section(summary),

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from falcon_discover.report.page import Grid, Section, Summary
 from falcon_discover.report.sections.headline import score_words
 from falcon_discover.runtime.format import count, number, text
+
+
+def _tau(tau: float | dict[str, float]) -> Any:
+    if not isinstance(tau, dict):
+        return tau
+    return ", ".join(f"{name}: {level:g}" for name, level in tau.items())
 
 
 def about_section(summary: Summary) -> Section:
@@ -20,6 +28,7 @@ def about_section(summary: Summary) -> Section:
         **{name: value for name, value in how.items() if name not in ("candidates", "rows")},
         "which rows": how.get("rows"),
         **summary["settings"],
+        "tau": _tau(summary["settings"]["tau"]),
         **summary["versions"],
         "made": f"{summary['created']}, in {number(summary['seconds'], 1)} s",
     }
@@ -53,9 +62,19 @@ def limits_section(summary: Summary) -> Section:
             f"There are only {count(sure['errors'])} confident errors: shares of so few mean "
             "little by themselves. Read the intervals."
         )
+    if summary.get("design"):
+        points.append(summary["design"]["words"])
+    if (summary.get("design") or {}).get("groups"):
+        points.append(
+            "It speaks of groups like these, each drawn independently: not of new rows of these "
+            "groups, which may be more or less like them."
+        )
+    else:
+        points.append(
+            "It speaks of rows like these, each drawn independently: not of copies, nor of many "
+            "rows of one person or device, which tell less than their number says."
+        )
     points += [
-        "It speaks of rows like these, each drawn independently: not of copies, nor of many rows "
-        "of one person or device, which tell less than their number says.",
         "When the population, the features or the meaning of the "
         "label drift, rates and bounds no longer hold: audit again on fresh rows.",
         "A label that is itself wrong counts as an error of the model. Part of what a review "

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from falcon_discover.evaluation.budget import ASSUMED
 from falcon_discover.plots.charts import capture_chart, missed_chart
 from falcon_discover.plots.style import ranker_name
 from falcon_discover.report.page import Figure, Grid, Section, Summary, column, lines, thinned
 from falcon_discover.report.svg import svg
 from falcon_discover.runtime.format import between, count, interval, number, share
-from falcon_discover.runtime.words import counted, percent, rate
+from falcon_discover.runtime.words import budget_words, counted, is_count, rate
 
 
 def budget_section(summary: Summary) -> Section:
@@ -26,7 +25,7 @@ def budget_section(summary: Summary) -> Section:
     main = [c for c in evaluation["captures"] if c["tau"] == evaluation["tau"]]
     names = list(dict.fromkeys(c["ranker"] for c in main))
     words = "; ".join(
-        f"the top {percent(c['budget'])} by {ranker_name(evaluation['ranker'])} finds "
+        f"the top {budget_words(c['budget'])} by {ranker_name(evaluation['ranker'])} finds "
         f"{counted(c['captured'])} of {count(c['events'])}"
         for c in own_captures(summary)
     )
@@ -35,7 +34,7 @@ def budget_section(summary: Summary) -> Section:
     ranks = {r["ranker"]: r for r in evaluation["rankings"] if r["tau"] == evaluation["tau"]}
     columns = {"ranker": [ranker_name(name) for name in names]}
     for budget in budgets:
-        columns[f"top {percent(budget)}"] = [
+        columns[f"top {budget_words(budget)}"] = [
             f"{count(known[name, budget]['captured'])} "
             f"({share(known[name, budget]['capture'])}; "
             f"{interval(known[name, budget]['capture_low'], known[name, budget]['capture_high'])})"
@@ -50,20 +49,41 @@ def budget_section(summary: Summary) -> Section:
         "Confident errors found by ranker: number, share and its 95 % interval; AUROC among "
         "confident predictions"
     )
-    budget = summary["settings"]["budget"]
+    budget = _share(summary)
     chart = svg(capture_chart(curves["capture"], curves["random_band"], budget), "capture", words)
     figure = Figure("capture", "Found by review budget", words, chart, Grid.of(caption, columns))
-    return Section("budget", title, "How much", lead, figures=[figure, _missed(summary)])
+    grids = [] if "cost" not in main[0] else [_costs(main, budgets, names)]
+    return Section(
+        "budget", title, "How much", lead, figures=[figure, _missed(summary)], grids=grids
+    )
+
+
+def _costs(main: list[dict[str, Any]], budgets: list[float], names: list[str]) -> Grid:
+    """Return which share of the cost of confident errors is found."""
+    known = {(c["ranker"], c["budget"]): c for c in main}
+    columns = {"ranker": [ranker_name(name) for name in names]}
+    for budget in budgets:
+        columns[f"top {budget_words(budget)}"] = [
+            share(known[name, budget]["captured_cost"]) for name in names
+        ]
+    total = number(main[0]["cost"], 0)
+    return Grid.of(f"Share of the cost of confident errors ({total}) that is found", columns)
+
+
+def _share(summary: Summary) -> float:
+    """Return the share of the rows that the review list holds."""
+    budget, review = summary["settings"]["budget"], summary["review"]
+    return review["listed"] / review["audited"] if is_count(budget) else budget
 
 
 def _missed(summary: Summary) -> Figure:
-    curve, budget = summary["curves"]["missed"], summary["settings"]["budget"]
+    curve, budget = summary["curves"]["missed"], _share(summary)
     missed = summary["missed"]
     words = (
-        f"Reading the top {percent(missed['budget'])} leaves {rate(missed['rate'])} wrong among "
-        "the rest. The upper band holds for all budgets at once with 95% confidence, in the long "
-        f"run and {ASSUMED}: a budget may be read off it. For one named beforehand the bound is "
-        "lower."
+        f"Reading the top {budget_words(missed['budget'])} leaves {rate(missed['rate'])} wrong "
+        "among the rest. The upper band holds for all budgets at once with 95% confidence, in the "
+        f"long run and {missed['assumed']}: a budget may be read off it. For one named beforehand "
+        "the bound is lower."
     )
     shown = thinned(curve)
     grid = Grid.of(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from falcon_discover.evaluation.recalibration import CAUTIOUS
 from falcon_discover.plots.charts import calibration_chart, confidence_chart, reliability_chart
 from falcon_discover.report.page import Figure, Grid, Section, Summary, column
 from falcon_discover.report.svg import svg
 from falcon_discover.runtime.format import amount, count, interval, number, share
-from falcon_discover.runtime.words import percent
+from falcon_discover.runtime.words import level
 
 METHODS = {CAUTIOUS: "discrepancy, caution auto"}
 
@@ -41,7 +43,7 @@ def calibrated_section(summary: Summary) -> Section:
     bins = curves["confidence"]
     words = (
         f"{count(sure['rows'])} of {count(summary['data']['audited'])} predictions are at least "
-        f"{percent(tau)} sure; only they can be confident errors."
+        f"{level(tau)} sure; only they can be confident errors."
     )
     labelled = "wrong" in bins[0]
     grid = Grid.of(
@@ -50,13 +52,20 @@ def calibrated_section(summary: Summary) -> Section:
             "confidence": [f"{share(b['from'])} to {share(b['to'])}" for b in bins],
             "rows": column(bins, count, "rows"),
             **({"wrong": column(bins, count, "wrong")} if labelled else {}),
-            "eligible": ["yes" if b["eligible"] else "no" for b in bins],
+            "eligible": [_eligible(b, tau) for b in bins],
         },
     )
     chart = svg(confidence_chart(bins, tau), "confidence", words)
     figures.append(Figure("confidence", "How sure it is", words, chart, grid))
     title = "Is the model calibrated at all"
     return Section("calibrated", title, "Calibrated?", lead, figures=figures)
+
+
+def _eligible(line: dict[str, Any], tau: float | dict[str, float]) -> str:
+    if not line["eligible"]:
+        return "no"
+    highest = max(tau.values()) if isinstance(tau, dict) else tau
+    return "yes" if line["from"] >= highest else "some classes"
 
 
 def _calibration_words(summary: Summary) -> str:
@@ -69,7 +78,7 @@ def _calibration_words(summary: Summary) -> str:
     if not sure["rows"]:
         return head
     return (
-        f"{head} Where it is at least {percent(tau)} sure, its own confidence promises "
+        f"{head} Where it is at least {level(tau)} sure, its own confidence promises "
         f"{sure['promised_errors']:,.0f} errors; there were {count(sure['errors'])}."
     )
 
@@ -88,7 +97,7 @@ def recalibration_section(summary: Summary) -> Section:
     words = (
         f"Log loss {number(before['nll'], 4)} before, {number(after['nll'], 4)} after the "
         "calibration that uses the evidence (discrepancy). Before, "
-        f"{count(before['confident'])} predictions are at least {percent(found['tau'])} sure; "
+        f"{count(before['confident'])} predictions are at least {level(found['tau'])} sure; "
         f"among as many of the surest, {amount(before['errors_at_coverage'])} are wrong before, "
         f"{amount(after['errors_at_coverage'])} after."
     )

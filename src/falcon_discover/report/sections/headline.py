@@ -7,15 +7,15 @@ from typing import Any
 from falcon_discover.report.page import Grid, Section, Summary, Tile, column
 from falcon_discover.report.sections.budget import own_captures
 from falcon_discover.runtime.format import count, interval, number, share, text
-from falcon_discover.runtime.words import percent, rate
+from falcon_discover.runtime.words import budget_words, level, rate
 
 
 def tiles(summary: Summary) -> list[Tile]:
     """Return the headline figures."""
     sure, tau = summary["eligible"], summary["settings"]["tau"]
     found = [
-        Tile(count(summary["data"]["audited"]), "predictions audited"),
-        Tile(count(sure["rows"]), f"at least {percent(tau)} sure ({share(sure['share'], 0)})"),
+        Tile(count(summary["data"]["audited"]), _audited(summary)),
+        Tile(count(sure["rows"]), f"at least {level(tau)} sure ({share(sure['share'], 0)})"),
     ]
     if summary["evaluation"] is None:
         listed = summary["review"]["listed"]
@@ -29,11 +29,18 @@ def tiles(summary: Summary) -> list[Tile]:
         found.append(
             Tile(
                 share(last["capture"], 0),
-                f"of them found by reviewing the top {percent(last['budget'])} "
+                f"of them found by reviewing the top {budget_words(last['budget'])} "
                 f"(95 % interval {interval(last['capture_low'], last['capture_high'], 0)})",
             )
         )
     return found
+
+
+def _audited(summary: Summary) -> str:
+    design = summary.get("design") or {}
+    groups = f" from {count(design['groups'])} groups" if design.get("groups") else ""
+    weight = f", standing for {count(design['weight'])}" if design.get("weight") else ""
+    return f"predictions audited{groups}{weight}"
 
 
 def score_words(data: dict[str, Any]) -> str:
@@ -45,7 +52,11 @@ def score_words(data: dict[str, Any]) -> str:
     "score = probability of 'stayed'"
     >>> score_words({"positive": "stayed", "scored": "churned"})
     "score = probability of 'churned' (p in the review list: of 'stayed')"
+    >>> score_words({"positive": None, "scored": None})
+    'score = probability of the predicted class'
     """
+    if data["scored"] is None:
+        return "score = probability of the predicted class"
     words = f"score = probability of {data['scored']!r}"
     turned = data["scored"] != data["positive"]
     return f"{words} (p in the review list: of {data['positive']!r})" if turned else words
@@ -56,7 +67,7 @@ def review_section(summary: Summary) -> Section:
     review = summary["review"]
     lead = [
         f"The {count(review['listed'])} most suspicious of {count(review['audited'])} predictions "
-        f"({percent(review['budget'])}), the most suspicious first."
+        f"({budget_words(review['budget'])}), the most suspicious first."
     ]
     if review["shown"] < review["listed"]:
         lead.append(
@@ -64,13 +75,14 @@ def review_section(summary: Summary) -> Section:
             "small; the whole list is in review.csv and review.parquet beside it."
         )
     first = review["first"]
-    known = bool(first) and "actual" in first[0]
+    known, costed = (bool(first) and name in first[0] for name in ("actual", "cost"))
     columns = {
         "row": column(first, text, "row"),
         "predicted": column(first, text, "predicted"),
         **({"label": column(first, text, "actual")} if known else {}),
         "confidence": column(first, share, "confidence"),
         "suspicion": column(first, number, "suspicion"),
+        **({"cost": column(first, number, "cost")} if costed else {}),
         "why": [text(line["reason"], 400) for line in first],
     }
     return Section(

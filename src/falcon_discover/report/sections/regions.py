@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from falcon_discover.plots.charts import conflict_chart, region_chart, told
-from falcon_discover.regions.region_set import INDEPENDENT
+from falcon_discover.regions.region_set import GROUPED, INDEPENDENT
 from falcon_discover.report.page import Bar, Figure, Grid, Section, Summary, column, lines
 from falcon_discover.report.rows import MAX_REGION
 from falcon_discover.report.svg import strip, svg
@@ -79,7 +79,7 @@ def _lead(shown: list[dict[str, Any]], summary: Summary, usual: float | None) ->
     else:
         parts = [*_counted([r["claim"] for r in shown], LEADS), CONFIRMED]
         parts.append("The figures are of rows it was not found on.")
-    parts.append(INDEPENDENT)
+    parts.append(GROUPED if (summary.get("design") or {}).get("groups") else INDEPENDENT)
     if usual is not None:
         parts.append("The dashed mark is the rate of all confident predictions.")
     return " ".join(parts)

@@ -296,7 +296,7 @@
     var regions = [["", "all"]].concat(data.regions.map(function (words, i) { return [String(i), words, data.region_words[i]]; }));
     place.appendChild(make("div", { class: "tools" }, [
       make("label", { text: "Search" }, [search]),
-      select("Predicted", "predicted", [["", "all"], ["0", data.classes[0]], ["1", data.classes[1]]]),
+      select("Predicted", "predicted", [["", "all"]].concat(data.classes.map(function (label, i) { return [String(i), label]; }))),
       data.regions.length ? select("Region", "region", regions.concat([["-1", "in none"]])) : null,
       known ? select("Label", "label", [["", "all"], ["wrong", "model wrong"], ["right", "model right"]]) : null,
       select("Your mark", "mark", [["", "all"], ["none", "not marked"], ["right", "right"], ["wrong", "wrong"], ["unsure", "unsure"]]),

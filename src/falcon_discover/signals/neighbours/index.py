@@ -195,11 +195,15 @@ class LabelledIndex:
     """
 
     def __init__(
-        self, reference: Float32Array, labels: npt.NDArray[np.integer], n_jobs: int | None = None
+        self,
+        reference: Float32Array,
+        labels: npt.NDArray[np.integer],
+        n_jobs: int | None = None,
+        n_classes: int = 2,
     ) -> None:
         self.reference = np.ascontiguousarray(reference, dtype=np.float32)
         self._n_jobs = n_jobs
-        self._positions = [np.flatnonzero(labels == c) for c in (0, 1)]
+        self._positions = [np.flatnonzero(labels == c) for c in range(n_classes)]
         self._classes = [
             NeighbourIndex(self.reference[own], n_jobs) if len(own) else None
             for own in self._positions
@@ -233,7 +237,7 @@ class LabelledIndex:
     def merged(self, lists: list[Neighbours | None], k: int) -> Neighbours:
         """Return the `k` nearest rows over all from lists by class that are at least as long."""
         there = [found for found in lists if found is not None]
-        by_class = np.full((len(there[0].rows), 2, k), np.inf, dtype=np.float32)
+        by_class = np.full((len(there[0].rows), len(lists), k), np.inf, dtype=np.float32)
         for c, found in enumerate(lists):
             if found is not None:
                 nearest = found.distances[:, :k]

@@ -1,0 +1,206 @@
+"""The folds of cross-fitting: which rows a model is fitted on, and which it is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold, check_cv
+
+from falcon_discover.data.drawing import group_folds
+from falcon_discover.data.labels import Labels, label_repr
+from falcon_discover.exceptions import InputError
+from falcon_discover.runtime import notices
+from falcon_discover.runtime.types import IntArray
+from falcon_discover.settings import PAPER
+
+Folds = list[tuple[IntArray, IntArray]]
+# The mark of rows that are in no fold: none was ever held out from a model of theirs.
+NO_FOLD = -1
+
+
+def fold_numbers(folds: Sequence[tuple[IntArray, IntArray]], n: int) -> IntArray:
+    """Return the fold in which each of n rows is held out; `NO_FOLD` for those that never are.
+
+    Examples
+    --------
+    >>> fold_numbers([(np.array([0, 1]), np.array([2])), (np.array([0, 1, 2]), np.array([3]))], 4)
+    array([-1, -1,  0,  1])
+    """
+    fold = np.full(n, NO_FOLD, dtype=np.intp)
+    for number, (_, held_out) in enumerate(folds):
+        fold[held_out] = number
+    return fold
+
+
+def dealt(n: int, seed: int) -> IntArray:
+    """Return folds for rows that were held out together, so that rankers can be judged by them."""
+    return np.random.default_rng(seed).permutation(n) % min(PAPER.n_folds, n)
+
+
+def is_partition(folds: Sequence[tuple[IntArray, IntArray]], n: int) -> bool:
+    """Return whether each row is held out, and each fold learns from all rows of the others."""
+    return all(len(others) + len(held_out) == n for others, held_out in folds) and (
+        sum(len(held_out) for _, held_out in folds) == n
+    )
+
+
+def make_folds(cv: Any, labels: Labels, seed: int, group: IntArray | None = None) -> Folds:
+    """Return folds in which every row is held out at most once; stratified for a number.
+
+    Parameters
+    ----------
+    group : the number of each row's group; no fold splits one
+    """
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        if cv < 2:
+            raise InputError(f"cv is {cv}: cross-fitting needs at least 2 folds.")
+        if group is not None:
+            return _folds_of_groups(int(cv), labels, group, seed)
+        count = _fold_count(int(cv), labels)
+        splitter = StratifiedKFold(count, shuffle=True, random_state=seed)
+    else:
+        splitter = check_cv(cv, labels.codes, classifier=True)
+    try:
+        # Said here in words of ours.
+        known = (labels.codes,) if group is None else (labels.codes, group)
+        with (
+            notices.ignoring(UserWarning, "The least populated class"),
+            notices.ignoring(UserWarning, "The groups parameter is ignored"),
+        ):
+            folds = list(splitter.split(np.zeros(len(labels)), *known))
+        folds = [tuple(map(np.asarray, fold)) for fold in folds]
+        held_out = np.sort(np.concatenate([test for _, test in folds]))
+        every = np.concatenate([held_out, *(train for train, _ in folds)])
+    except (TypeError, ValueError) as error:
+        raise InputError(_no_folds(cv, error)) from error
+    _check_folds(folds, held_out, every, len(labels))
+    if group is not None:
+        _check_whole_groups(cv, folds, group)
+    return _learnable(folds, labels)
+
+
+def _check_folds(folds: Folds, held_out: IntArray, every: IntArray, n: int) -> None:
+    """Raise if a row is held out twice, learned from in its own fold, or not there."""
+    if not len(held_out) or every.dtype.kind not in "iu" or every.min() < 0 or every.max() >= n:
+        raise InputError(
+            f"cv must give (train, test) pairs of row positions from 0 to {n - 1}, with rows to "
+            "test."
+        )
+    twice = len(held_out) - len(np.unique(held_out))
+    if twice:
+        raise InputError(
+            f"cv holds out {twice:,} row(s) more than once: every row may be held out once at "
+            "most, as in a K-fold or TimeSeriesSplit. Give such a splitter, or a list of (train, "
+            "test) pairs of row positions."
+        )
+    for number, (others, own) in enumerate(folds, start=1):
+        if len(np.intersect1d(others, own)):
+            raise InputError(f"fold {number} of cv tests rows that it trains on: keep them apart.")
+
+
+def _learnable(folds: Folds, labels: Labels) -> Folds:
+    """Return the folds that leave two classes to learn from, and say which do not."""
+    known = [len(np.unique(labels.codes[others])) > 1 for others, _ in folds]
+    if all(known):
+        return folds
+    if not any(known):
+        raise InputError(
+            "no fold of cv leaves rows of two classes to train on: give another splitter."
+        )
+    rows = sum(len(own) for (_, own), good in zip(folds, known, strict=True) if not good)
+    notices.warn(
+        f"{known.count(False)} of {len(folds)} folds of cv train on rows of one class only: their "
+        f"{rows:,} rows are not judged, and serve as rows to compare with."
+    )
+    return [fold for fold, good in zip(folds, known, strict=True) if good]
+
+
+def _check_whole_groups(cv: Any, folds: Folds, group: IntArray) -> None:
+    """Raise if a row would be held out while rows of its group are fitted on."""
+    for others, held_out in folds:
+        split = np.intersect1d(group[others], group[held_out])
+        if len(split):
+            row = held_out[np.isin(group[held_out], split)].min()
+            raise InputError(
+                f"cv is {cv!r}, which splits {len(split):,} of the groups, first that of row "
+                f"{row}: give a number of folds, or a splitter that keeps groups together, such as "
+                "StratifiedGroupKFold(5)."
+            )
+
+
+def _folds_of_groups(cv: int, labels: Labels, group: IntArray, seed: int) -> Folds:
+    """Return as many folds as groups and classes allow, and say so where it is fewer."""
+    present = np.unique(labels.codes)
+    holding = [len(np.unique(group[labels.codes == code])) for code in present]
+    if labels.n_classes == 2 and min(holding) < 2:
+        rare = labels.classes[present[int(np.argmin(holding))]]
+        raise InputError(
+            f"class {label_repr(rare)} is in one group only: cross-fitting needs 2 groups or more "
+            "with rows of each class."
+        )
+    if int(group.max()) < 1:
+        raise InputError("there is 1 group only: cross-fitting needs 2 or more.")
+    wanted = min(cv, min(holding) if labels.n_classes == 2 else int(group.max()) + 1)
+    for count in range(wanted, 1, -1):
+        folds = group_folds(labels.codes, group, count, seed)
+        # A large group may take a whole fold, and all rows of a class with it.
+        if len(folds) > 1 and (labels.n_classes > 2 or all(_both(labels, o) for o, _ in folds)):
+            break
+    else:
+        raise InputError(
+            "the groups cannot be dealt out into two folds with rows of both classes each: too few "
+            "groups hold the rarer one."
+        )
+    if len(folds) < cv:
+        notices.warn(
+            f"{int(group.max()) + 1:,} groups, the rarest class in {min(holding):,} of them, allow "
+            f"no more than {len(folds)} folds: cv is lowered from {cv} to {len(folds)}."
+        )
+    return folds
+
+
+def _both(labels: Labels, rows: IntArray) -> bool:
+    return len(np.unique(labels.codes[rows])) > 1
+
+
+def _fold_count(cv: int, labels: Labels) -> int:
+    """Return how many folds the rows of each class allow, and say so where it is fewer."""
+    counts = np.bincount(labels.codes, minlength=labels.n_classes)
+    if labels.n_classes == 2:
+        smallest = int(counts.min())
+        if smallest < 2:
+            rare = labels.classes[int(counts.argmin())]
+            raise InputError(
+                f"class {label_repr(rare)} has 1 sample only: cross-fitting needs 2 or more "
+                "of each."
+            )
+        if smallest < cv:
+            notices.warn(
+                f"the rarer class has {smallest} rows: cv is lowered from {cv} to {smallest}."
+            )
+        return min(cv, smallest)
+    if len(labels) < 2:
+        raise InputError("there is 1 row only: cross-fitting needs 2 or more.")
+    rare = [label_repr(labels.classes[c]) for c in np.flatnonzero((counts > 0) & (counts < cv))]
+    if rare:
+        shown = ", ".join(rare[:5]) + (", ..." if rare[5:] else "")
+        notices.warn(
+            f"fewer than {cv} rows are of class {shown}: some folds hold none of it, and models "
+            "that were fitted without them do not know it."
+        )
+    # A fold needs a row, and so do the folds of the largest class.
+    return max(2, min(cv, int(counts.max())))
+
+
+def _no_folds(cv: Any, error: Exception) -> str:
+    if "groups" in str(error):
+        return (
+            f"cv is {cv!r}, which needs groups: give fit the group of each row, "
+            "fit(X, y, groups=...)."
+        )
+    return (
+        f"cv cannot split the rows ({error}): give a number of folds, a splitter of scikit-learn, "
+        "or a list of (train, test) pairs of row positions."
+    )
