@@ -293,3 +293,14 @@ def test_where_rows_change_the_order_of_time_is_honest_and_a_shuffle_is_not():
     assert abs(ordered.mean()) < 2 * error + 0.02
     assert shuffled.mean() < -0.05
     assert shuffled.mean() < ordered.mean() - 0.05
+
+
+def test_a_class_that_only_the_latest_rows_have_is_named(tmp_path):
+    rows = X.assign(when=np.arange(len(X)), label=np.where(np.arange(len(X)) < 500, Y, 2))
+    rows = rows.assign(p_0=0.2, p_1=0.5, p_2=0.3)
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    words = ["audit", tmp_path / "rows.csv", "--target", "label", "--time", "when"]
+    words += ["--proba", "p_0,p_1,p_2", "--out", tmp_path / "out"]
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert result.exit_code == 1
+    assert "none of the 420 earlier rows has the label 2" in result.stderr

@@ -28,6 +28,8 @@ def told(found: Finding) -> str:
 
 
 def _score(found: Finding) -> str:
+    if len(found.classes) > 2:
+        return "The score p is the probability of the predicted class."
     first, last = map(label_repr, found.classes[[0, -1]])
     given = "" if found.audit.scored else f"; the scores given were those of {first}"
     return f"The score p is the probability of {last}{given}."

@@ -84,6 +84,7 @@ def _audit_latest(
 ) -> tuple[FalconDiscover, Finding, dict[str, Any]]:
     """Audit the latest rows by what the earlier ones teach: no row is judged by its future."""
     early, late = by_time(times, str(request.time))
+    _check_early(y, early)
     how: dict[str, Any] = {}
     p, estimator = None, request.model
     if request.proba:
@@ -108,6 +109,17 @@ def _audit_latest(
         "what they are compared with"
     )
     return falcon, found, how
+
+
+def _check_early(y: pd.Series, early: IntArray) -> None:
+    """Raise if a class turns up in the latest rows only: nothing could be learned about it."""
+    new = set(y.dropna().unique()) - set(y.iloc[early].dropna().unique())
+    if new:
+        label = label_repr(min(new, key=str))
+        raise InputError(
+            f"none of the {len(early):,} earlier rows has the label {label}, so nothing can be "
+            "learned about it: leave its rows out, or give rows from further back."
+        )
 
 
 def _wanted(X: pd.DataFrame, model: Any) -> pd.DataFrame:
