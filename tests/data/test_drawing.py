@@ -22,7 +22,7 @@ from falcon_discover.models.folds import make_folds
         ([1.0, 2.0], "sample_weight has 2 values for 3 rows"),
         ([1.0, np.nan, 2.0], "NaN or infinity in 1 row.*first in row 1"),
         ([1.0, -1.0, 2.0], "is negative in 1 row.*first in row 1"),
-        ([0.0, 0.0, 0.0], "0 in every row"),
+        ([0.0, 0.0, 0.0], "zero in every row"),
         (["a", "b", "c"], "must hold numbers"),
         (np.ones((3, 2)), "has the shape"),
     ],
