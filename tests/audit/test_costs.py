@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -74,7 +75,11 @@ def test_bounds_follow_the_order_of_the_review(found):
     top = costed.review(90)["row"]
     left = found.events.sum() - found.events[top].sum()
     assert costed.missed_bound(90).missed == left
-    assert costed.suspicion() is found.suspicion()
+
+
+def test_what_is_scored_with_costs_is_not_scored_again_without(found):
+    fresh = replace(found)
+    assert fresh.costing(COST).suspicion() is fresh.suspicion()
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from falcon_discover.cli import app
 from falcon_discover.cli.columns import by_time
 from falcon_discover.data.times import times_of
 from falcon_discover.evaluation.periods import Periods
+from falcon_discover.metrics.design import Design
 
 PLANTED = datasets.make_planted(600, random_state=0)
 X = PLANTED.X.select_dtypes("number").fillna(0)
@@ -203,6 +204,41 @@ def test_periods_of_many_numbers_are_of_about_equal_size():
     assert found.frame()["rate"].is_monotonic_increasing
     assert "the last" in repr(found)
     assert len(found.to_dict()["periods"]) == len(found.frame()) == 10
+
+
+def test_weighted_rows_count_as_repeated_ones_in_each_period():
+    rng = np.random.default_rng(0)
+    when, weight = np.repeat([2024.0, 2025.0], 50), rng.integers(1, 4, 100)
+    sure = rng.random(100) < 0.6
+    wrong = sure & (rng.random(100) < 0.3)
+    design = Design.of(100, weight.astype(float), None)
+    weighted = Periods.of(when, sure, wrong, design=design).frame()
+    copies = [np.repeat(column, weight) for column in (when, sure, wrong)]
+    repeated = Periods.of(*copies).frame()
+    figures = ["period", "rows", "eligible", "events", "rate"]
+    pd.testing.assert_frame_equal(weighted[figures], repeated[figures])
+    # A hundred rows say less than the two hundred that they stand for.
+    assert ((weighted["high"] - weighted["low"]) > (repeated["high"] - repeated["low"])).all()
+
+
+def test_rows_of_one_group_say_less_about_a_period_than_independent_ones():
+    wrong = np.repeat(np.arange(40) % 4 == 0, 5)
+    sure, when = np.ones(200, bool), np.full(200, 2025.0)
+    grouped = Design.of(200, None, np.repeat(np.arange(40), 5))
+    alone, together = (Periods.of(when, sure, wrong, design=d).frame() for d in (None, grouped))
+    assert alone["rate"].tolist() == together["rate"].tolist() == [0.25]
+    assert (together["high"] - together["low"]).item() > 1.5 * (alone["high"] - alone["low"]).item()
+
+
+def test_a_finding_tells_its_rate_by_period_by_weight():
+    weight = np.where(np.arange(len(X)) % 2 == 0, 1.0, 2.5)
+    falcon = FalconDiscover(LogisticRegression(), tau=0.8, ranker="confidence", random_state=0)
+    found = falcon.fit(X, Y, sample_weight=weight).examine()
+    periods = found.by_period(np.arange(len(X)) // 200)
+    events, rows = periods.frame()["events"].sum(), periods.frame()["rows"].sum()
+    assert events == weight[found.events].sum()
+    assert rows == weight.sum()
+    assert f"{weight[:200].sum():g}" in repr(periods)
 
 
 def test_a_finding_tells_its_rate_by_period(falcon):

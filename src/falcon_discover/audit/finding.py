@@ -72,7 +72,8 @@ class Finding(Examined):
         if cost is None:
             return self
         other = replace(self, cost=checked_cost(cost, len(self.state)))
-        # What was computed without costs holds with them.
+        # What was computed without costs holds with them; scores are kept for both from now on.
+        _ = self._scores
         vars(other).update({name: vars(self)[name] for name in KEPT if name in vars(self)})
         return other
 
@@ -285,7 +286,13 @@ class Finding(Examined):
         times : when each row is from: numbers, dates, or dates written as ISO texts
         """
         eligible = self.state.eligible(self.tau)
-        return Periods.of(times_of(times, len(self.state)), eligible, self.events, tau=self.tau)
+        return Periods.of(
+            times_of(times, len(self.state)),
+            eligible,
+            self.events,
+            tau=self.tau,
+            design=self.state.design,
+        )
 
     def conflict(self) -> Conflict:
         """Return Gamma over a grid of evidence and instability, and the regime it speaks for.

@@ -195,7 +195,8 @@ def audit(
     check_outputs(out, save, [data, *([model] if model else [])])
     with notices.collected() as noticed:
         # Ids are texts even where they look like numbers: 007 is not 7.
-        table = read_table(data, text_columns=[name for name in (identity, group) if name])
+        named = dict.fromkeys(name for name in (identity, group) if name)
+        table = read_table(data, text_columns=list(named))
     for note in noticed:
         echo(f"note: {note}", err=True)
     with command_to_trust():

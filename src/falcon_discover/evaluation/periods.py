@@ -12,10 +12,10 @@ import pandas as pd
 
 from falcon_discover.data.times import Times
 from falcon_discover.metrics.decisions import Tau
-from falcon_discover.metrics.intervals import share_interval
+from falcon_discover.metrics.design import Design, counted, rate_interval
 from falcon_discover.runtime.records import records
 from falcon_discover.runtime.types import BoolArray, IntArray
-from falcon_discover.runtime.words import level, rate
+from falcon_discover.runtime.words import amount, level, rate
 
 # Dates are grouped by the shortest of these spans that makes no more periods than can be read.
 SPANS = ("h", "D", "W", "M", "Q", "Y")
@@ -32,7 +32,7 @@ class Periods:
     ----------
     table : one row per period, in order: `period`, its name; `first` and `last` moment in it;
         `rows`, `eligible`, `events`, and the `rate` of events among eligible rows with its
-        interval `low` to `high`
+        interval `low` to `high`; weighted rows count by their weight
     tau : confidence from which a row is eligible
 
     Examples
@@ -47,20 +47,28 @@ class Periods:
     tau: Tau = 0.9
 
     @classmethod
-    def of(cls, times: Times, eligible: BoolArray, events: BoolArray, tau: Tau = 0.9) -> Periods:
+    def of(
+        cls,
+        times: Times,
+        eligible: BoolArray,
+        events: BoolArray,
+        tau: Tau = 0.9,
+        design: Design | None = None,
+    ) -> Periods:
         """Return the figures of each period."""
         codes, names = _grouped(times)
         lines = []
         for number, name in enumerate(names):
             inside = codes == number
-            sure, wrong = int(eligible[inside].sum()), int(events[inside].sum())
-            low, high = share_interval(wrong, sure)
+            among = inside & eligible
+            rows, sure, wrong = counted(design, inside, among, inside & events)
+            low, high = rate_interval(design, events, among)
             lines.append(
                 {
                     "period": name,
                     "first": _moment(times[inside].min()),
                     "last": _moment(times[inside].max()),
-                    "rows": int(inside.sum()),
+                    "rows": rows,
                     "eligible": sure,
                     "events": wrong,
                     "rate": wrong / sure if sure else math.nan,
@@ -95,7 +103,8 @@ class Periods:
         )
 
     def __repr__(self) -> str:
-        shown = self.table[["period", "rows", "eligible", "events"]].assign(
+        shown = self.table[["period"]].assign(
+            **{name: self.table[name].map(amount) for name in ("rows", "eligible", "events")},
             rate=["" if math.isnan(r) else rate(r) for r in self.table["rate"]],
             **{
                 "95% interval": [
@@ -115,7 +124,7 @@ class Periods:
 
 
 def _of(line: pd.Series) -> str:
-    return f"{int(line['events']):,} of {int(line['eligible']):,} ({rate(float(line['rate']))})"
+    return f"{amount(line['events'])} of {amount(line['eligible'])} ({rate(line['rate'])})"
 
 
 def _moment(value: Any) -> str | float:
