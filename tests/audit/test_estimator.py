@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -16,6 +17,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from falcon_discover import PAPER, DataWarning, FalconDiscover, datasets, discover
 from falcon_discover.models import library
@@ -48,6 +51,34 @@ def test_scikit_learn_checks(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkipTestWarning)
         check(estimator)
+
+
+def routed(estimator):
+    return estimator.set_fit_request(sample_weight=True, groups=True)
+
+
+# Those that fit with weights, groups or several classes; the others know nothing of routing.
+ROUTED = (
+    "check_sample_weights_pandas_series",
+    "check_sample_weights_list",
+    "check_sample_weights_shape",
+    "check_classifiers_train",
+    "check_classifiers_classes",
+    "check_fit2d_predict1d",
+)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_scikit_learn_checks_hold_with_metadata_routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        estimator = routed(FalconDiscover(LogisticRegression(), ranker="confidence", cv=2))
+        assert get_tags(estimator).classifier_tags.multi_class
+        checks = estimator_checks_generator(estimator)
+        named = [(asked, check) for asked, check in checks if check.func.__name__ in ROUTED]
+        assert {check.func.__name__ for _, check in named} == set(ROUTED)
+        for asked, check in named:
+            check(asked)
 
 
 @pytest.fixture(scope="module")
