@@ -109,7 +109,7 @@ def test_counts_and_shares_stand_side_by_side(found):
     assert [type(b) for b in own["budget"]] == [int, float, float]
     assert own["reviewed"].tolist() == [50, 180, 900]
     assert "top 50 rows" in repr(evaluation)
-    assert "top 20 %" in repr(evaluation)
+    assert "top 20%" in repr(evaluation)
     assert [c["budget"] for c in evaluation.to_dict()["captures"][:3]] == [50, 0.2, 1.0]
 
 

@@ -43,46 +43,46 @@ def reason(
     [
         (
             {"share": 9 / 25, "drift": 0.21},
-            "97 % sure, but only 9 of its 25 nearest neighbours share the predicted label "
+            "97% sure, but only 9 of its 25 nearest neighbours share the predicted label "
             "and the score moves by 0.21 when mixed with them",
         ),
         (
             {"share": 9 / 25, "consistency": 0.5, "drift": 0.6},
-            "97 % sure, but only 9 of its 25 nearest neighbours share the predicted label "
-            "and the decision flips in 50 % of the mixes with them",
+            "97% sure, but only 9 of its 25 nearest neighbours share the predicted label "
+            "and the decision flips in 50% of the mixes with them",
         ),
         (
             {"share": 24 / 25, "drift": 0.21},
-            "97 % sure, but the score moves by 0.21 when mixed with its neighbours; "
+            "97% sure, but the score moves by 0.21 when mixed with its neighbours; "
             "24 of its 25 nearest neighbours share the predicted label",
         ),
         (
             {"support": 0.05, "share": 1.0},
-            "97 % sure, but few reference rows are like it; 25 of its 25 nearest neighbours "
+            "97% sure, but few reference rows are like it; 25 of its 25 nearest neighbours "
             "share the predicted label and the score moves by at most 0.01 when mixed with them",
         ),
         (
             {"p": 0.08, "share": 1.0},
-            "92 % sure, close to the 90 % threshold; 25 of its 25 nearest neighbours "
+            "92% sure, close to the 90% threshold; 25 of its 25 nearest neighbours "
             "share the predicted label and the score moves by at most 0.01 when mixed with them",
         ),
         (
             {"model": False, "share": 1.0, "said": (3.0, -0.5, -2.0), "risk": 0.11},
-            "1 in 9: 97 % sure, but 2 of 3 other models predict otherwise; "
+            "1 in 9: 97% sure, but 2 of 3 other models predict otherwise; "
             "25 of its 25 nearest neighbours share the predicted label",
         ),
         (
             {"model": False, "share": 0.2, "said": (3.0, 0.5, 2.0)},
-            "97 % sure, but only 5 of its 25 nearest neighbours share the predicted label "
-            "and another model is only 62 % sure",
+            "97% sure, but only 5 of its 25 nearest neighbours share the predicted label "
+            "and another model is only 62% sure",
         ),
         (
             {"p": 0.70},
-            "70 % sure: below the 90 % threshold, so it cannot be a confident error",
+            "70% sure: below the 90% threshold, so it cannot be a confident error",
         ),
         (
             {"model": False, "share": 0.2},
-            "97 % sure, but only 5 of its 25 nearest neighbours share the predicted label",
+            "97% sure, but only 5 of its 25 nearest neighbours share the predicted label",
         ),
     ],
 )
@@ -91,6 +91,6 @@ def test_the_reason_says_what_the_signals_say(signals, sentence):
 
 
 def test_percent_never_claims_certainty_that_is_not_there():
-    assert percent(0.99999) == "99.9 %"
-    assert percent(0.995) == "99.5 %"
-    assert percent(0.9) == "90 %"
+    assert percent(0.99999) == "99.9%"
+    assert percent(0.995) == "99.5%"
+    assert percent(0.9) == "90%"

@@ -141,7 +141,7 @@ def test_the_band_lies_above_each_bound_and_covers_every_budget():
 
 
 def test_any_budget_read_off_the_band_holds():
-    """Over many samples the band is violated anywhere in at most 5 %; single bounds in more."""
+    """Over many samples the band is violated anywhere in at most 5%; single bounds in more."""
     true_events, true_score, _ = population(400_000, 99)
     found = np.cumsum(true_events[review_order(true_score)])
     sizes = np.array([review_size(400_000, b) for b in BUDGETS[:-1]])

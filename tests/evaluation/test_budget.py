@@ -96,7 +96,7 @@ def test_without_a_confident_row_there_is_nothing_to_review():
     found = review_budget(none, np.zeros(2_000), none, max_residual_rate=0.01, tau=0.9)
     assert found.budget == 0.0
     assert str(found) == (
-        "No prediction reaches 90 % confidence, so there is nothing to review: none of them can "
+        "No prediction reaches 90% confidence, so there is nothing to review: none of them can "
         "be a confident error."
     )
 
@@ -104,10 +104,10 @@ def test_without_a_confident_row_there_is_nothing_to_review():
 def test_a_budget_of_nothing_is_not_called_the_top_of_a_list():
     none = np.zeros(2_000, dtype=bool)
     found = review_budget(none, np.zeros(2_000), ~none, max_residual_rate=0.01)
-    assert str(found).startswith("Nothing needs review: with 95 % confidence at most 1 %")
+    assert str(found).startswith("Nothing needs review: with 95% confidence at most 1%")
     few = np.arange(2_000) < 3
     found = review_budget(few, np.zeros(2_000), few, max_residual_rate=0.001)
-    assert "review all eligible rows, 0.15 % of all" in str(found)
+    assert "review all eligible rows, 0.15% of all" in str(found)
 
 
 @pytest.mark.parametrize("rate", [0.0, 1.0, -0.1, 2])
@@ -117,7 +117,7 @@ def test_impossible_targets_are_named(rate):
 
 
 def test_the_promise_is_kept():
-    """Over many calibration sets the true rate exceeds the target in at most 5 % of them."""
+    """Over many calibration sets the true rate exceeds the target in at most 5% of them."""
     target, trials = 0.01, 300
     events, score, eligible = population(400_000, 99)
     order = np.argsort(-score, kind="stable")

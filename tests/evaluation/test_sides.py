@@ -94,9 +94,9 @@ def test_a_rare_class_that_is_only_missed_is_told():
     found, notes = audited(X, CLASSES[y], p)
     missed = int(((p <= 0.1) & (y == 1)).sum())
     told = found.one_sided
-    assert told.startswith(f"All {missed} {ONE_SIDED}, {100 * missed / 20:.2g} % of all 20 rows")
-    assert "it never calls a row 'yes' with at least 90 % confidence" in told
-    assert "usual for a rare class ('yes': 5 % of the rows)" in told
+    assert told.startswith(f"All {missed} {ONE_SIDED}, {100 * missed / 20:.2g}% of all 20 rows")
+    assert "it never calls a row 'yes' with at least 90% confidence" in told
+    assert "usual for a rare class ('yes': 5% of the rows)" in told
     assert "set tau to 0.70 or less" in told
     assert told in notes
     assert repr(found.evaluate(taus=())).endswith(f"NOTE: {told}")
@@ -180,7 +180,7 @@ def test_the_report_tells_the_sides_and_the_notice_once():
     missed = int(((p <= 0.1) & (y == 1)).sum())
     row = next(line for line in text.splitlines() if line.startswith("| no | yes |"))
     assert f"| {missed} |" in row
-    assert f"{100 * missed / 20:.1f} %" in row
+    assert f"{100 * missed / 20:.1f}%" in row
 
 
 def test_an_ordinary_report_says_how_many_of_each_side():

@@ -237,7 +237,7 @@ class FittedAudit:
         twins = _share_of_twins(state)
         if twins > 0.5 + _share_of_twins(self.training.oof.state) / 2:
             notices.warn(
-                f"{100 * twins:.0f} % of these rows are among the rows given to fit, so each finds "
+                f"{100 * twins:.0f}% of these rows are among the rows given to fit, so each finds "
                 "itself as its own neighbour: call the method without X for their out-of-fold "
                 "result (signals: examine().frame())."
             )

@@ -282,9 +282,9 @@ def _guarantee(frame: pd.DataFrame) -> list[str]:
         mean = 100 * part["exceeded_later"].mean()
         low, high = 100 * worst["exceeded_later_low"], 100 * worst["exceeded_later_high"]
         lines.append(
-            f"Review-budget guarantee at 95 %, {100 * share:.0f} % of the rows set the budget: "
-            f"the target is exceeded on the later rows in {mean:.1f} % of the splits on average, "
-            f"at most {100 * worst['exceeded_later']:.1f} % "
+            f"Review-budget guarantee at 95%, {100 * share:.0f}% of the rows set the budget: "
+            f"the target is exceeded on the later rows in {mean:.1f}% of the splits on average, "
+            f"at most {100 * worst['exceeded_later']:.1f}% "
             f"[{low:.1f}, {high:.1f}] ({plan.TITLES[worst['dataset']]})."
         )
     return lines
@@ -292,7 +292,7 @@ def _guarantee(frame: pd.DataFrame) -> list[str]:
 
 def _calibration(frame: pd.DataFrame) -> list[str]:
     return [
-        f"Calibrated risk: predicted inside the 95 % interval of the observed rate in "
+        f"Calibrated risk: predicted inside the 95% interval of the observed rate in "
         f"{int(frame['inside'].sum())} of {len(frame)} bins."
     ]
 

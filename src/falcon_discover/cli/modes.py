@@ -214,8 +214,8 @@ def _strata(labels: Labels) -> npt.NDArray[np.int8]:
         which = "rarer class has" if labels.n_classes == 2 else "most frequent class has"
         rows = int(counts.min() if labels.n_classes == 2 else counts.max())
         raise InputError(
-            f"the {which} {rows} rows: training a backbone on 70 % of the rows and auditing it on "
-            f"20 % needs at least {MIN_SPLIT}."
+            f"the {which} {rows} rows: training a backbone on 70% of the rows and auditing it on "
+            f"20% needs at least {MIN_SPLIT}."
         )
     rare = ", ".join(label_repr(label) for label in labels.classes[~common][:5])
     notices.warn(

@@ -22,7 +22,7 @@ from falcon_discover.runtime.types import Float32Array, FloatArray, IntArray, UI
 
 Kind = Literal["numeric", "datetime", "categorical"]
 
-# Spread of a transformed column below which it is almost constant: a 0/1 column with 1 % ones.
+# Spread of a transformed column below which it is almost constant: a 0/1 column with 1% ones.
 MIN_SPREAD = 0.1
 # Squares of larger numbers, and so variances and distances, leave double precision.
 LARGEST = 1e150

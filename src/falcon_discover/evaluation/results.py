@@ -95,7 +95,7 @@ class Evaluation:
             high = self.none_wrong
             return (
                 f"{head} There is nothing to rank: with 95% confidence fewer than "
-                f"{percent(high) if high >= 0.01 else f'{100 * high:.2g} %'} of such "
+                f"{percent(high) if high >= 0.01 else f'{100 * high:.2g}%'} of such "
                 f"predictions are wrong, for independent {self._units} like these"
                 f"{self.assumption and f' and {self.assumption}'}."
             )
@@ -142,7 +142,7 @@ class Evaluation:
         ranks = self.rankings[self.rankings["tau"] == self.tau].set_index("ranker")
         table = _by_budget(main, "capture").loc[list(ranks.index)].rename_axis(None)
         table["eligible AUROC"] = ranks["eligible_auroc"]
-        table["95 % interval"] = [
+        table["95% interval"] = [
             "not defined" if math.isnan(low) else f"[{low:.3f}, {high:.3f}]"
             for low, high in zip(
                 ranks["eligible_auroc_low"], ranks["eligible_auroc_high"], strict=True

@@ -18,13 +18,13 @@ def percent(share: float) -> str:
     Examples
     --------
     >>> percent(0.97), percent(0.9996), percent(1.0)
-    ('97 %', '99.9 %', '100 %')
+    ('97%', '99.9%', '100%')
     """
     if share >= 1.0:
-        return "100 %"
+        return "100%"
     if share < 0.99:
-        return f"{100 * share:.0f} %"
-    return f"{math.floor(1000 * share) / 10:g} %"
+        return f"{100 * share:.0f}%"
+    return f"{math.floor(1000 * share) / 10:g}%"
 
 
 def is_count(budget: Any) -> bool:
@@ -38,7 +38,7 @@ def budget_words(budget: float) -> str:
     Examples
     --------
     >>> budget_words(0.2), budget_words(50), budget_words(1)
-    ('20 %', '50 rows', '1 row')
+    ('20%', '50 rows', '1 row')
     """
     if not is_count(budget):
         return percent(budget)
@@ -51,7 +51,7 @@ def level(tau: float | Collection[float] | Mapping[str, float]) -> str:
     Examples
     --------
     >>> level(0.9), level((0.95, 0.8)), level({"no": 0.95, "yes": 0.8})
-    ('90 %', '80 % to 95 % (by class)', '80 % to 95 % (by class)')
+    ('90%', '80% to 95% (by class)', '80% to 95% (by class)')
     """
     if isinstance(tau, float | int):
         return percent(tau)
@@ -65,9 +65,9 @@ def rate(share: float) -> str:
     Examples
     --------
     >>> rate(0.00213), rate(0.456), rate(1.0)
-    ('0.21 %', '46 %', '100 %')
+    ('0.21%', '46%', '100%')
     """
-    return "100 %" if share >= 0.995 else f"{100 * share:.2g} %"
+    return "100%" if share >= 0.995 else f"{100 * share:.2g}%"
 
 
 def amount(count: float) -> str:
