@@ -116,7 +116,7 @@ def test_the_statement_says_which_bound_it_is():
     weighted = Design.of(len(group), np.where(events, 1.0, 3.0), None)
     bound = missed_bound(events, score, budget=0.1, design=weighted)
     assert "(betting bound on weighted rows)" in repr(bound)
-    assert "none weighing more than 3" in repr(bound)
+    assert "above 3)" in repr(bound)
 
 
 def test_too_few_groups_are_counted_in_groups():

@@ -74,7 +74,9 @@ def test_a_fraction_is_told_as_about():
         budgets=(0.05, 0.5),
         taus=(),
     )
-    assert "the top 5 % finds about 0.2 of them, the top 50 % about 2.5." in told.verdict()
+    assert "5% (1 row) finds about 0.2 of them; the riskiest 50% (10 rows), about 2.5." in (
+        told.verdict()
+    )
 
 
 @st.composite

@@ -23,7 +23,15 @@ from falcon_discover.metrics.ranking import BUDGET, Captured, captures, drawn_ca
 from falcon_discover.metrics.weighted import WeightedRanking
 from falcon_discover.runtime.records import framed, plain, records
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
-from falcon_discover.runtime.words import budget_words, level, percent
+from falcon_discover.runtime.words import (
+    budget_words,
+    capital,
+    is_count,
+    level,
+    percent,
+    rate,
+    rounded,
+)
 from falcon_discover.runtime.words import counted as said
 from falcon_discover.signals.state import State
 
@@ -50,7 +58,8 @@ class Evaluation:
     notice : what to know where all confident errors are rows of one class; mostly empty
     risk : whether the risk holds on these rows, where the ranker estimates one
     design : what weights and groups mean for the figures, in words; empty without them
-    none_wrong : the highest rate of confident errors that seeing none leaves open
+    implied : how many confident errors the model's own confidence implies
+    rate_low, rate_high : 95% interval of the rate of confident errors
     """
 
     ranker: str
@@ -65,7 +74,9 @@ class Evaluation:
     notice: str = ""
     risk: RiskCalibration | None = None
     design: str = ""
-    none_wrong: float = math.nan
+    implied: float = math.nan
+    rate_low: float = math.nan
+    rate_high: float = math.nan
 
     def _level(self) -> str:
         if isinstance(self.tau, str):
@@ -77,35 +88,51 @@ class Evaluation:
         return self.captures.copy()
 
     def verdict(self) -> str:
-        """Return the finding in two sentences."""
+        """Return how many confident predictions were wrong, and what a review would find."""
         # Not by `query`, which changes the warning filters of the whole process meanwhile.
         own = (self.captures["tau"] == self.tau) & (self.captures["ranker"] == self.ranker)
         main = self.captures[own]
         first = main.iloc[0]
         sure, wrong = first["eligible"], first["events"]
-        head = (
-            f"Of {said(first['rows'])} predictions the model was at least {self._level()} sure of "
-            f"{said(sure)}; {said(wrong)} of those were wrong."
-        )
         if not sure:
-            return f"Of {said(first['rows'])} predictions none was at least {self._level()} sure."
+            rows = said(first["rows"])
+            return f"None of the {rows} predictions reached {self._level()} confidence."
+        head = (
+            f"The model was at least {self._level()} sure of {said(sure)} of its "
+            f"{said(first['rows'])} predictions."
+        )
         if not wrong and self.alerts:
-            return f"{head} There is nothing to rank."
+            return f"{head} None of those was wrong, so there is nothing to rank."
         if not wrong:
-            high = self.none_wrong
+            high = self.rate_high
             return (
-                f"{head} There is nothing to rank: with 95% confidence fewer than "
-                f"{percent(high) if high >= 0.01 else f'{100 * high:.2g}%'} of such "
-                f"predictions are wrong, for independent {self._units} like these"
+                f"{head} None of those was wrong, so there is nothing to rank. With 95% "
+                f"confidence, fewer than {percent(high) if high >= 0.01 else rate(high)} of such "
+                f"predictions are wrong, assuming independent {self._units} like these"
                 f"{self.assumption and f' and {self.assumption}'}."
             )
         ends = main.sort_values("reviewed").iloc[[0, -1]].drop_duplicates("budget")
-        found = ", ".join(
-            f"the top {budget_words(row.budget)} {'finds ' if i == 0 else ''}{said(row.captured)}"
-            + (" of them" if i == 0 else "")
-            for i, row in enumerate(ends.itertuples())
+        found = [
+            f"the riskiest {_reviewed(row.budget, row.reviewed)}{verb}{said(row.captured)}{whose}"
+            for row, verb, whose in zip(
+                ends.itertuples(), (" finds ", ", "), (" of them", ""), strict=False
+            )
+        ]
+        were = "was" if wrong == 1 else "were"
+        return (
+            f"{head} {capital(said(wrong))} of those {were} wrong, {self._judgement()}. "
+            f"Checking {'; '.join(found)}."
         )
-        return f"{head} Reviewing {found}."
+
+    def _judgement(self) -> str:
+        """Return how the number of confident errors compares with the model's own confidence."""
+        first = self.captures[self.captures["tau"] == self.tau].iloc[0]
+        implied = self.implied / first["eligible"]
+        number = rounded(self.implied)
+        if self.rate_low <= implied <= self.rate_high:
+            return f"about as many as its confidence implies ({number})"
+        compared = "more" if implied < self.rate_low else "fewer"
+        return f"{compared} than its confidence implies ({number})"
 
     @property
     def _units(self) -> str:
@@ -118,6 +145,7 @@ class Evaluation:
             "tau": self.tau,
             "verdict": self.verdict(),
             "design": self.design,
+            "implied": plain(self.implied),
             "model": plain(self.model),
             "captures": records(self.captures),
             "rankings": records(self.rankings),
@@ -153,7 +181,7 @@ class Evaluation:
             f"{self.verdict()}{self.design and f' {self.design}'}\n\n"
             f"Share of confident errors found, by review budget:\n{words}\n\n"
             f"{self._costs()}"
-            f"By predicted class, with the number found by review budget:\n{self.sides}"
+            f"By predicted class, with the number found within each budget:\n{self.sides}"
             + (f"\n\n{self.risk}" if self.risk is not None else "")
         )
 
@@ -167,6 +195,12 @@ class Evaluation:
             float_format=lambda v: f"{v:.3f}", na_rep="not defined"
         )
         return f"Share of the cost of confident errors found, by review budget:\n{words}\n\n"
+
+
+def _reviewed(budget: float, rows: float) -> str:
+    """Return a review budget with the number of rows it comes to."""
+    words = budget_words(budget)
+    return words if is_count(budget) else f"{words} ({said(rows)} row{'' if rows == 1 else 's'})"
 
 
 def _by_budget(captures: pd.DataFrame, figure: str) -> pd.DataFrame:
@@ -235,8 +269,21 @@ def evaluate(
         notice,
         _risk_figures(risk, state, codes, tau),
         "" if design is None else design.words(),
-        rate_interval(design, np.zeros(len(state), bool), state.eligible(tau))[1],
+        *_rate_figures(state, codes, tau),
     )
+
+
+def _rate_figures(
+    state: State, codes: npt.NDArray[np.int8], tau: Tau
+) -> tuple[float, float, float]:
+    """Return how many confident errors confidence implies, and the interval of their rate."""
+    eligible, design = state.eligible(tau), state.design
+    wrong = (state.decision != codes) & eligible
+    doubt = 1.0 - state.confidence[eligible]
+    # Sorted, so that not even a last digit depends on the order of the file.
+    weight = np.ones(len(doubt)) if design is None else design.weight[eligible]
+    implied = np.sort(doubt * weight).sum()
+    return float(implied), *rate_interval(design, wrong, eligible)
 
 
 def _risk_figures(

@@ -32,27 +32,26 @@ from falcon_discover.signals.state import State
 # On rows that the regions were not found on.
 HEADINGS: dict[Claim, str] = {
     "more than predicted": "Regions with more confident errors than the model's confidence "
-    "predicts, on rows they were not found on:",
+    "predicts (on held-out rows):",
     "frequent, as predicted": "Regions where confident errors are frequent, about as many as the "
-    "model's confidence implies, on rows they were not found on:",
-    "frequent": "Regions where confident errors are frequent, on rows they were not found on:",
-    "no more than predicted": "No more confident errors than the model's confidence predicts, on "
-    "rows they were not found on, in:",
-    "not frequent": "Confident errors are not frequent, on rows they were not found on, in:",
+    "model's confidence implies (on held-out rows):",
+    "frequent": "Regions where confident errors are frequent (on held-out rows):",
+    "no more than predicted": "Regions with no more confident errors than the model's confidence "
+    "predicts (on held-out rows):",
+    "not frequent": "Regions where confident errors are not frequent (on held-out rows):",
 }
 # On other labelled rows, where each line says what became of the region.
 HEADINGS_HERE = {
-    "confidence": "Regions confirmed at the fit to have more confident errors than the model's "
-    "confidence predicts, counted on these rows:",
-    "all": "Regions confirmed at the fit to have frequent confident errors, counted on these rows:",
+    "confidence": "Regions that the fit confirmed to have more confident errors than the "
+    "model's confidence predicts, counted on these rows:",
+    "all": "Regions that the fit confirmed to have frequent confident errors, counted on these "
+    "rows:",
 }
-INDEPENDENT = "The tests take rows as independent of each other; exact copies count once."
-GROUPED = (
-    "No group is on both sides, and the tests take groups as independent of each other, not rows."
-)
+INDEPENDENT = "The tests treat rows as independent; exact copies count once."
+GROUPED = "No group is on both sides, and the tests treat groups, not rows, as independent."
 OUTCOMES = (
-    "Held: an excess again, by a test at 5% for all regions together. Did not hold: clearly fewer "
-    "than at the fit."
+    "Held: an excess again, in a 5% test across all regions. Did not hold: clearly fewer errors "
+    "than in the fit."
 )
 
 
@@ -92,7 +91,7 @@ class RegionSet:
 
     @property
     def confirmed(self) -> tuple[Rule, ...]:
-        """The rules whose excess of confident errors holds on rows they were not found on."""
+        """The rules whose excess of confident errors is confirmed on held-out rows."""
         return tuple(rule for rule in self.unexpected if rule.confirmed)
 
     @property
@@ -123,14 +122,14 @@ class RegionSet:
 
     @property
     def figures(self) -> tuple[Figures, ...]:
-        """What each region holds, on these rows or else on rows that it was not found on."""
+        """The figures of each region, on these rows or else on held-out rows."""
         if self.here is not None:
             return self.here
         return tuple(rule.confirmation for rule in self.numbered)
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """What may be said of each region by its figures on the rows it was not found on."""
+        """What each region's figures on held-out rows show."""
         return (
             *(
                 excess_claim(rule.confirmation) if rule.confirmed else "not confirmed"
@@ -141,13 +140,13 @@ class RegionSet:
 
     @property
     def outcomes(self) -> tuple[Outcome | None, ...]:
-        """Whether each region held on rows other than those of the fit; None if it is not asked."""
+        """Whether each region held on rows other than those of the fit; None if not tested."""
         if self.retests is None:
             return (None,) * len(self.numbered)
         return tuple(None if again is None else again.outcome for again in self.retests)
 
     def names(self) -> list[str]:
-        """Return each region in few words, to be shown."""
+        """Return a short name for each region."""
         told = [*self.confirmed, *self.expected]
         doubtful = [rule for rule in self.unexpected if not rule.confirmed]
         # What did not hold is shown apart, and may read like a region that did.
@@ -217,7 +216,7 @@ class RegionSet:
 
     def __repr__(self) -> str:
         if self.why_none:
-            return f"none: {self.why_none}"
+            return f"No regions: {self.why_none}"
         told = list(zip(self.names(), self.figures, strict=True))
         parts = [] if self.confirmed else [self._none()]
         if self.retests is None:
@@ -249,7 +248,8 @@ class RegionSet:
         if not self.unexpected:
             return f"{none}."
         tried = len(self.unexpected)
-        return f"{none} ({tried} found on one half of the rows did not hold on the other)."
+        were = "candidate was" if tried == 1 else "candidates were"
+        return f"{none}. {tried} {were} not confirmed on held-out rows; do not act on them."
 
 
 def basis_of(state: State) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Integral
 from typing import Any
@@ -89,9 +89,42 @@ def counted(value: float) -> str:
     >>> counted(12), counted(12.4), counted(1234.0), counted(0.3)
     ('12', 'about 12', '1,234', 'about 0.3')
     """
-    if value == int(value):
-        return f"{int(value):,}"
-    return f"about {value:,.0f}" if value >= 9.95 else f"about {value:.1f}"
+    return f"{int(value):,}" if value == int(value) else f"about {rounded(value)}"
+
+
+def rounded(value: float) -> str:
+    """Return an expected count, rounded as far as it can be meant.
+
+    Examples
+    --------
+    >>> rounded(123.7), rounded(1234.0), rounded(0.34)
+    ('124', '1,234', '0.3')
+    """
+    return f"{value:,.0f}" if value >= 9.95 or value == int(value) else f"{value:.1f}"
+
+
+def capital(text: str) -> str:
+    """Return a text that begins a sentence.
+
+    Examples
+    --------
+    >>> capital("about 12 of them"), capital("12 of them")
+    ('About 12 of them', '12 of them')
+    """
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def joined(parts: Sequence[str], word: str = "and") -> str:
+    """Return parts of a sentence in a row, with one "and".
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"]), joined(["a", "b"]), joined(["a"]), joined(["a", "b"], "or")
+    ('a, b, and c', 'a and b', 'a', 'a or b')
+    """
+    if len(parts) < 3:
+        return f" {word} ".join(parts)
+    return f"{', '.join(parts[:-1])}, {word} {parts[-1]}"
 
 
 def odds(risk: float) -> str:
