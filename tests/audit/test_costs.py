@@ -83,7 +83,7 @@ def test_bounds_follow_the_order_of_the_review(found):
         (COST[:-1], "one number per row, 900 in all"),
         (np.append(COST[:-1], -1), "holds -1 in row 899"),
         (np.append(COST[:-1], np.nan), "holds nan in row 899"),
-        (["much"] * 900, "no numbers"),
+        (["much"] * 900, "not numbers"),
     ],
 )
 def test_what_cannot_be_a_cost_is_refused(found, cost, sentence):

@@ -164,7 +164,7 @@ def asked(world: str) -> FalconDiscover:
 
 
 def test_too_few_errors_to_learn_from_are_said_to_be():
-    with pytest.warns(DataWarning, match="7 of them confident ones: too few to learn from"):
+    with pytest.warns(DataWarning, match="7 of them confident: too few to learn from"):
         falcon = asked("seven events")
     suspicion, confidence = falcon.score_samples(), falcon.examine().state.confidence
     # Gated confidence: the least sure of the confident rows first.

@@ -120,7 +120,7 @@ def test_a_threshold_decides_between_two_classes(file, tmp_path):
         (["--proba", "p_bus,p_car,p_tram", "--tau", "high"], "--tau is 'high'"),
         (["--proba", "p_bus,p_car,p_tram", "--tau", "bus=0.9"], "tau does not name 'car'"),
         (["--proba", "p_bus,p_car,p_tram", "--tau", "bus=0.9,bus=0.8"], "'bus' twice"),
-        (["--proba", "p_bus,p_car,p_tram", "--positive", "bus"], "positive belongs to one"),
+        (["--proba", "p_bus,p_car,p_tram", "--positive", "bus"], "positive only applies"),
     ],
 )
 def test_what_cannot_be_is_said_in_a_sentence(file, options, sentence, tmp_path):

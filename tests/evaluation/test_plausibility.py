@@ -61,7 +61,7 @@ def test_naming_the_label_of_the_scores_puts_them_right(rows):
     assert named.alerts == ()
     assert not any("backwards" in note for note in notes)
     np.testing.assert_allclose(named.state.p, right.state.p)
-    assert "p is the probability of 'stayed'; the scores given were those of 'churned'" in repr(
+    assert "p is the probability of 'stayed'; the scores passed in were those of 'churned'" in repr(
         named
     )
 

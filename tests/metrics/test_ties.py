@@ -242,9 +242,9 @@ def test_a_file_sorted_by_label_gives_what_a_shuffled_one_gives(sorted_file, kin
             first = falcon.examine()
             second = permuted(first, order)
         else:
-            with pytest.warns(DataWarning, match="among the rows given to fit"):
+            with pytest.warns(DataWarning, match="also rows of the fit"):
                 first = falcon.examine(X, y)
-            with pytest.warns(DataWarning, match="among the rows given to fit"):
+            with pytest.warns(DataWarning, match="also rows of the fit"):
                 second = falcon.examine(X.iloc[order], y.iloc[order])
     assert len(np.unique(first.suspicion())) <= 8
     ours, theirs = asked(first), asked(second)

@@ -268,7 +268,7 @@ def test_surprise_puts_the_surest_errors_first():
 def test_severity_is_checked_and_belongs_to_auto(numbers, planted):
     with pytest.raises(InputError, match="severity is 'loud'"):
         FalconDiscover(LogisticRegression(), severity="loud").fit(numbers, planted.y)
-    with pytest.raises(InputError, match="belongs to ranker='auto'"):
+    with pytest.raises(InputError, match="only applies to ranker='auto'"):
         FalconDiscover(LogisticRegression(), ranker="s_stab", severity="surprise").fit(
             numbers, planted.y
         )

@@ -122,7 +122,7 @@ class Examined:
     def labels(self) -> npt.NDArray[np.int8]:
         """The labels by position among the classes, or an error that asks for them."""
         if self.codes is None:
-            raise InputError("this needs labels: give y with X.")
+            raise InputError("this needs labels: pass y with X.")
         return self.codes
 
     @cached_property

@@ -99,17 +99,6 @@ def echo_json(content: Any) -> None:
     echo(json.dumps(content, indent=2))
 
 
-def counted(count: int, what: str) -> str:
-    """Return how many there are of something.
-
-    Examples
-    --------
-    >>> counted(1, "part"), counted(1200, "part")
-    ('1 part', '1,200 parts')
-    """
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
-
-
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Name what was being written in an error of the system, rather than a scratch file."""

@@ -114,6 +114,17 @@ def capital(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
+def number_of(count: int, what: str) -> str:
+    """Return how many there are of something.
+
+    Examples
+    --------
+    >>> number_of(1, "part"), number_of(1200, "such row")
+    ('1 part', '1,200 such rows')
+    """
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
 def joined(parts: Sequence[str], word: str = "and") -> str:
     """Return parts of a sentence in a row, with one "and".
 
