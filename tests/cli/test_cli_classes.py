@@ -198,7 +198,7 @@ def test_an_id_may_not_be_called_like_a_column_of_the_result(tmp_path):
     rows.assign(p_bus=range(200)).to_parquet(tmp_path / "new.parquet")
     arguments = ["score", saved, tmp_path / "new.parquet", "--out", tmp_path / "scores"]
     said = run(*arguments, "--id", "p_bus", code=1)
-    assert "'p_bus', which is a column of the result" in said.stderr
+    assert "'p_bus', but the results have a column" in said.stderr
 
 
 def test_rare_classes_are_said_where_a_model_is_trained(tmp_path):

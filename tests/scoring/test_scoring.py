@@ -256,7 +256,7 @@ def test_what_cannot_be_scored_is_said_before_anything_is_written(place, tmp_pat
         assert sentence in stderr
     words = ("score", audit, place / "new.parquet", "--out")
     assert "lacks the column 'nr'" in run(*words, out, "--id", "nr", code=1).stderr
-    assert "which is a column of the result" in run(*words, out, "--id", "p", code=1).stderr
+    assert "'p', but the results have a column" in run(*words, out, "--id", "p", code=1).stderr
     assert "at least 1" in run(*words, out, "--part-rows", 0, code=1).stderr
     assert "choose one of local, dask" in run(*words, out, "--engine", "spark", code=1).stderr
     assert "belongs to --engine dask" in run(*words, out, "--scheduler", "x", code=1).stderr

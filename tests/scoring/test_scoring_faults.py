@@ -133,7 +133,7 @@ def test_a_run_killed_while_its_plan_was_written_can_be_started_again(audit, dat
 
 def test_results_inside_the_folder_that_is_read_are_refused_at_once(audit, data, tmp_path):
     for out in (tmp_path, tmp_path / "deep" / "out"):
-        with pytest.raises(InputError, match=r"is inside .*, which is read"):
+        with pytest.raises(InputError, match=r"is inside .*: give a folder elsewhere"):
             scores(audit, tmp_path, out)
     assert not (tmp_path / "deep").exists()
 

@@ -102,7 +102,7 @@ class Beyond:
             # Both parts must speak of the same rows and the same model.
             same = paper.part("test")["row"].to_numpy() == test["row"].to_numpy()
             if not (same.all() and np.allclose(paper.part("test")["p"], test["p"], atol=1e-6)):
-                raise InputError(f"{key} differs between the paper's part and what goes beyond it.")
+                raise InputError(f"{key} differs between the paper's part and the extensions.")
         return Scored(key, test, paper)
 
     def all_seeds(self, dataset: str, backbone: str | None = None) -> list[Scored]:

@@ -107,7 +107,9 @@ def _check_apart(out: Path, data: Sequence[Path]) -> None:
     place = out.resolve()
     for folder in data:
         if folder.is_dir() and folder.resolve() in (place, *place.parents):
-            raise InputError(f"{out} is inside {folder}, which is read: give a folder elsewhere.")
+            raise InputError(
+                f"{out} is inside {folder}, which holds the data: give a folder elsewhere."
+            )
 
 
 def _is_whole(path: Path, part: Part) -> bool:
@@ -135,21 +137,21 @@ def _claimed(out: Path, plan: dict[str, Any]) -> Iterator[None]:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{out} cannot be made a folder: {error.strerror}.") from error
+        raise InputError(f"{out} cannot be created: {error.strerror}.") from error
     with locks.held(out / LOCK) as mine:
         if not mine:
-            raise InputError(f"another run is writing into {out}: wait for it.")
+            raise InputError(f"another run is writing to {out}: wait for it to finish.")
         known = out / PLAN
         if known.exists():
             differs = difference(_read_plan(known), plan)
             if differs is not None:
                 raise InputError(
-                    f"{out} holds results of another run: {differs}. Give another folder, or empty "
-                    "this one."
+                    f"{out} contains the results of another run: {differs}. Give another folder, "
+                    "or empty this one."
                 )
         # A run that died before its plan was written left no more than half of it.
         elif any(p.name != LOCK and not p.match(f".{PLAN}-*.partial") for p in out.iterdir()):
-            raise InputError(f"{out} is not empty and holds no run: give another folder.")
+            raise InputError(f"{out} is not empty and contains no run: give another folder.")
         else:
             write_text(known, json_text(plan))
         for leftover in out.glob(".*.partial"):

@@ -46,7 +46,10 @@ def check_columns(
     """Raise if a file lacks a column that scoring needs, or does not go with the first file."""
     _check_scores(falcon, proba)
     if identity in (*probability_names(falcon.classes_), *SCORES):
-        raise InputError(f"--id names the column {identity!r}, which is a column of the result.")
+        raise InputError(
+            f"--id names the column {identity!r}, but the results have a column of that name: "
+            "rename yours."
+        )
     first: tuple[str, list[str], pa.DataType | None] | None = None
     for source in sources:
         name = source.file
@@ -63,8 +66,8 @@ def check_columns(
         first = first or (name, features, kind)
         if features != first[1]:
             raise InputError(
-                f"the columns of {name} are not those of {first[0]} in the same order, which is "
-                "all that counts: the audit was fitted on columns without names."
+                f"the columns of {name} are not those of {first[0]} in the same order. Put them "
+                "in that order: the audit was fitted on columns without names."
             )
         if kind != first[2]:
             raise InputError(
@@ -78,11 +81,11 @@ def _check_scores(falcon: FalconDiscover, proba: Sequence[str]) -> None:
     without_model = falcon.audit_.model is None
     if proba and not without_model:
         raise InputError(
-            "--proba names a column of scores, and this audit asks its own model: leave it out."
+            "--proba names a column of scores, but this audit has its own model: leave it out."
         )
     if without_model and not proba:
         raise InputError(
-            "this audit was made of predictions alone: name the column that holds the scores of "
+            "this audit was made from predictions alone: name the column with the scores of "
             "these rows with --proba."
         )
     if len(proba) > 1 or (proba and len(falcon.classes_) > 2):
@@ -90,7 +93,10 @@ def _check_scores(falcon: FalconDiscover, proba: Sequence[str]) -> None:
     known = getattr(falcon, "feature_names_in_", ())
     for column in proba:
         if column in known:
-            raise InputError(f"--proba names the column {column!r}, which is a feature here.")
+            raise InputError(
+                f"--proba names the column {column!r}, which this audit uses as a feature: name "
+                "another column."
+            )
 
 
 def score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scored:
@@ -190,8 +196,8 @@ def _features(
     features = [column for column in there if column != identity and column not in proba]
     if len(features) != falcon.n_features_in_:
         raise InputError(
-            f"the audit was fitted on {falcon.n_features_in_} columns without names, and the "
-            f"files have {len(features)} beside id and scores."
+            f"the audit was fitted on {falcon.n_features_in_} columns without names, but the "
+            f"files have {len(features)} besides id and scores."
         )
     return features
 

@@ -69,9 +69,9 @@ def stored(falcon: FalconDiscover, keep: Keep) -> tuple[dict[str, Any], Parts, l
     assert audit.view is not None
     if audit.model is not None and isinstance(audit.model.classifier, DeepClassifier):
         raise InputError(
-            "an audit of a deep model cannot be saved: no format is safe to read that holds its "
-            "network. Keep it with joblib.dump(falcon, file), and load only such files as you "
-            "trust; or audit its scores with FalconDiscover('precomputed')."
+            "an audit of a deep model cannot be saved: no safe file format can store its "
+            "network. Use joblib.dump(falcon, file) and load only files you trust, or audit its "
+            "scores with FalconDiscover('precomputed')."
         )
     parts: Parts = {}
     content: dict[str, Any] = {
