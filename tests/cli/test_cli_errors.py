@@ -204,7 +204,7 @@ def test_an_input_that_a_result_would_replace_is_refused(tmp_path):
 
 
 def test_the_audit_may_be_saved_into_the_folder_of_the_report(table, tmp_path, finished):
-    from falcon_discover.cli.audit import check_outputs
+    from falcon_discover.cli.outputs import check_outputs
 
     check_outputs(tmp_path / "new", tmp_path / "new" / "audit.falcon", [table])
 

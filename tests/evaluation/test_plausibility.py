@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from falcon_discover import DataWarning, FalconDiscover, datasets, discover, load
 from falcon_discover.cli import app
-from falcon_discover.evaluation.budget import CROSS_FITTED, GIVEN_SCORES, NEW_ROWS
 from falcon_discover.evaluation.plausibility import alerts, by_heart
+from falcon_discover.evaluation.sources import CROSS_FITTED, GIVEN_SCORES, NEW_ROWS
 from falcon_discover.exceptions import InputError
 from falcon_discover.report import About, Report, html, markdown
 from falcon_discover.runtime import notices

@@ -123,7 +123,9 @@ def test_a_worker_that_sees_another_file_refuses(audits, data):
 def test_a_worker_with_other_code_is_refused(standing, audits, parts, monkeypatch):
     mine, answers = cluster.code(), iter([("0.0.9", "abc")])
     monkeypatch.setattr(cluster, "code", lambda: next(answers, mine))
-    with pytest.raises(InputError, match=rf"runs a different build .*\({mine[0]}\) than .*\(0.0.9\)"):
+    with pytest.raises(
+        InputError, match=rf"runs a different build .*\({mine[0]}\) than .*\(0.0.9\)"
+    ):
         list(dask_engine(standing.scheduler_address)(audits[0], parts, None))
 
 

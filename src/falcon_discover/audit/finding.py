@@ -22,10 +22,11 @@ from falcon_discover.calibration.discrepancy import Caution
 from falcon_discover.calibration.model import StateCalibrator
 from falcon_discover.data.times import times_of
 from falcon_discover.evaluation import budget as guarantee
-from falcon_discover.evaluation.budget import KNOWN_UNSEEN, MissedBound, ReviewBudget
+from falcon_discover.evaluation.budget import MissedBound, ReviewBudget
 from falcon_discover.evaluation.contributions import Contributions
 from falcon_discover.evaluation.periods import Periods
 from falcon_discover.evaluation.results import Evaluation, evaluate
+from falcon_discover.evaluation.sources import KNOWN_UNSEEN
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.regions.conflict import Conflict

@@ -22,6 +22,8 @@ DOUBTFUL_SHARE = 0.60
 NOTABLE_DRIFT = 0.10
 THIN_SUPPORT = 0.20
 HALF_SURE = 0.75
+# Between what speaks against a prediction and what speaks for it.
+FAVOUR = " In its favour: "
 
 
 def review_list(
@@ -108,7 +110,7 @@ def _reason(signals: Mapping[str, float], tau: float) -> str:
         sure = f"{sure}, but{':' if len(doubts) > 1 else ''} {joined(doubts)}"
     elif confidence < (1 + tau) / 2:
         sure = f"{sure}, only just above the {percent(tau)} threshold"
-    return f"{sure}. In its favour: {joined(comforts)}." if comforts else f"{sure}."
+    return f"{sure}.{FAVOUR}{joined(comforts)}." if comforts else f"{sure}."
 
 
 Clauses = list[tuple[bool, str]]

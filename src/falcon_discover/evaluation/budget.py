@@ -40,6 +40,7 @@ from falcon_discover.evaluation.assumptions import (
     said,
 )
 from falcon_discover.evaluation.bounds import Unread, as_share
+from falcon_discover.evaluation.sources import NEW_ROWS
 from falcon_discover.metrics import review_size
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.metrics.design import Design
@@ -60,21 +61,6 @@ from falcon_discover.settings import PAPER
 GRID_STEP = 0.02
 FINE_GRID = (0.015, 0.01, 0.005, 0.0025, 0.0)
 GRID = (*(round(1.0 - GRID_STEP * i, 2) for i in range(1, round(1 / GRID_STEP))), *FINE_GRID)
-
-# What is known about the rows of an estimate. Of a model that was given fitted, or of bare scores,
-# nobody can tell from the rows whether the model has seen them.
-HELD_OUT = "labelled rows that neither the model nor the ranker has seen"
-NEW_ROWS = "labelled rows, provided that neither the model nor the ranker has seen them"
-GIVEN_SCORES = (
-    "the labelled rows of the fit, each judged by a ranker that has not seen it, and provided that "
-    "the model has not seen them either. The final ranker uses slightly more rows, so this is "
-    "an approximation"
-)
-CROSS_FITTED = (
-    "the labelled rows of the fit, each judged by a model and a ranker that have not seen it. "
-    "The final model and ranker use slightly more rows, so this is an approximation"
-)
-KNOWN_UNSEEN = (HELD_OUT, CROSS_FITTED)
 
 
 class _Stated:
@@ -129,15 +115,20 @@ class MissedBound(_Stated):
         """Return plain numbers and words."""
         return {**asdict(self), "statement": repr(self)}
 
-    def __repr__(self) -> str:
+    def statement(self) -> str:
+        """Return what the budget leaves behind, in two sentences."""
         return (
-            f"{doubted(self.doubt)}"
             f"If you review the riskiest {self._budget()}, {amount(self.unreviewed)} of "
             f"{amount(self.rows)} predictions go unreviewed; {amount(self.missed)} of those "
             f"{'was a confident error' if self.missed == 1 else 'were confident errors'} "
             f"({rate(self.rate)}). With {percent(self.confidence_level)} confidence, "
             f"{self._bound()}, {self.assumed} and {self._budgets()}{said(self.method)}."
-            f"{copies(self.twins)}\nEstimated on {self.source}."
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"{doubted(self.doubt)}{self.statement()}{copies(self.twins)}\n"
+            f"Estimated on {self.source}."
         )
 
     def _bound(self) -> str:
@@ -217,14 +208,17 @@ class ReviewBudget(_Stated):
 
     def __repr__(self) -> str:
         if not self.eligible:
+            return self.statement()
+        rows = f"Estimated on {self.rows:,} rows: {self.source}."
+        return f"{doubted(self.doubt)}{self.statement()}{copies(self.twins)}\n{rows}"
+
+    def statement(self) -> str:
+        """Return how much to review, and what that achieves."""
+        if not self.eligible:
             return (
                 f"There is nothing to review: no prediction reaches {level(self.tau)} "
                 "confidence, so none can be a confident error."
             )
-        rows = f"Estimated on {self.rows:,} rows: {self.source}."
-        return f"{doubted(self.doubt)}{self._statement()}{copies(self.twins)}\n{rows}"
-
-    def _statement(self) -> str:
         where = "in the long run" if self.batch is None else f"in the next {self.batch:,} rows"
         target = (
             f"at most {rate(self.max_residual_rate)} of the unreviewed predictions "

@@ -14,6 +14,7 @@ import pandas as pd
 from falcon_discover import metrics
 from falcon_discover.evaluation.risks import RiskCalibration
 from falcon_discover.evaluation.sides import Sides
+from falcon_discover.evaluation.verdict import Verdict, rate_figures
 from falcon_discover.exceptions import check_numbers
 from falcon_discover.metrics.clustered import area_interval
 from falcon_discover.metrics.decisions import Tau
@@ -23,16 +24,7 @@ from falcon_discover.metrics.ranking import BUDGET, Captured, captures, drawn_ca
 from falcon_discover.metrics.weighted import WeightedRanking
 from falcon_discover.runtime.records import framed, plain, records
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
-from falcon_discover.runtime.words import (
-    budget_words,
-    capital,
-    is_count,
-    level,
-    percent,
-    rate,
-    rounded,
-)
-from falcon_discover.runtime.words import counted as said
+from falcon_discover.runtime.words import budget_words, level, percent
 from falcon_discover.signals.state import State
 
 Scores = Callable[[str, Tau], FloatArray]
@@ -91,52 +83,16 @@ class Evaluation:
         """Return how many confident predictions were wrong, and what a review would find."""
         # Not by `query`, which changes the warning filters of the whole process meanwhile.
         own = (self.captures["tau"] == self.tau) & (self.captures["ranker"] == self.ranker)
-        main = self.captures[own]
-        first = main.iloc[0]
-        sure, wrong = first["eligible"], first["events"]
-        if not sure:
-            rows = said(first["rows"])
-            return f"None of the {rows} predictions reached {self._level()} confidence."
-        head = (
-            f"The model was at least {self._level()} sure of {said(sure)} of its "
-            f"{said(first['rows'])} predictions."
-        )
-        if not wrong and self.alerts:
-            return f"{head} None of those was wrong, so there is nothing to rank."
-        if not wrong:
-            high = self.rate_high
-            return (
-                f"{head} None of those was wrong, so there is nothing to rank. With 95% "
-                f"confidence, fewer than {percent(high) if high >= 0.01 else rate(high)} of such "
-                f"predictions are wrong, assuming independent {self._units} like these"
-                f"{self.assumption and f' and {self.assumption}'}."
-            )
-        ends = main.sort_values("reviewed").iloc[[0, -1]].drop_duplicates("budget")
-        found = [
-            f"the riskiest {_reviewed(row.budget, row.reviewed)}{verb}{said(row.captured)}{whose}"
-            for row, verb, whose in zip(
-                ends.itertuples(), (" finds ", ", "), (" of them", ""), strict=False
-            )
-        ]
-        were = "was" if wrong == 1 else "were"
-        return (
-            f"{head} {capital(said(wrong))} of those {were} wrong, {self._judgement()}. "
-            f"Checking {'; '.join(found)}."
-        )
-
-    def _judgement(self) -> str:
-        """Return how the number of confident errors compares with the model's own confidence."""
-        first = self.captures[self.captures["tau"] == self.tau].iloc[0]
-        implied = self.implied / first["eligible"]
-        number = rounded(self.implied)
-        if self.rate_low <= implied <= self.rate_high:
-            return f"about as many as its confidence implies ({number})"
-        compared = "more" if implied < self.rate_low else "fewer"
-        return f"{compared} than its confidence implies ({number})"
-
-    @property
-    def _units(self) -> str:
-        return "groups" if "groups" in self.design else "rows"
+        return Verdict(
+            captures=self.captures[own],
+            tau=self._level(),
+            implied=self.implied,
+            rate_low=self.rate_low,
+            rate_high=self.rate_high,
+            assumption=self.assumption,
+            doubtful=bool(self.alerts),
+            units="groups" if "groups" in self.design else "rows",
+        ).words()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists and numbers; undefined figures are None."""
@@ -195,12 +151,6 @@ class Evaluation:
             float_format=lambda v: f"{v:.3f}", na_rep="not defined"
         )
         return f"Share of the cost of confident errors found, by review budget:\n{words}\n\n"
-
-
-def _reviewed(budget: float, rows: float) -> str:
-    """Return a review budget with the number of rows it comes to."""
-    words = budget_words(budget)
-    return words if is_count(budget) else f"{words} ({said(rows)} row{'' if rows == 1 else 's'})"
 
 
 def _by_budget(captures: pd.DataFrame, figure: str) -> pd.DataFrame:
@@ -269,21 +219,8 @@ def evaluate(
         notice,
         _risk_figures(risk, state, codes, tau),
         "" if design is None else design.words(),
-        *_rate_figures(state, codes, tau),
+        *rate_figures(state, codes, tau),
     )
-
-
-def _rate_figures(
-    state: State, codes: npt.NDArray[np.int8], tau: Tau
-) -> tuple[float, float, float]:
-    """Return how many confident errors confidence implies, and the interval of their rate."""
-    eligible, design = state.eligible(tau), state.design
-    wrong = (state.decision != codes) & eligible
-    doubt = 1.0 - state.confidence[eligible]
-    # Sorted, so that not even a last digit depends on the order of the file.
-    weight = np.ones(len(doubt)) if design is None else design.weight[eligible]
-    implied = np.sort(doubt * weight).sum()
-    return float(implied), *rate_interval(design, wrong, eligible)
 
 
 def _risk_figures(

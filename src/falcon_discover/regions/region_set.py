@@ -26,7 +26,7 @@ from falcon_discover.regions.retest import (
 from falcon_discover.regions.rules import Figures, Rule, figures
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray, IntArray
-from falcon_discover.runtime.words import amount, rate
+from falcon_discover.runtime.words import amount, rate, rounded
 from falcon_discover.signals.state import State
 
 # On rows that the regions were not found on.
@@ -217,27 +217,46 @@ class RegionSet:
     def __repr__(self) -> str:
         if self.why_none:
             return f"No regions: {self.why_none}"
-        told = list(zip(self.names(), self.figures, strict=True))
         parts = [] if self.confirmed else [self._none()]
+        groups = self._groups()
+        parts += ["\n".join([heading, *lines]) for heading, lines in groups.items()]
+        if groups:
+            parts.append(self.basis if self.retests is None else f"{OUTCOMES} {self.basis}")
+        return "\n".join(parts)
+
+    def brief(self, most: int = 2) -> str:
+        """Return the regions in a few lines: the first `most` of each kind."""
+        if self.why_none:
+            return repr(self)
+        parts = [] if self.confirmed else [self._none()]
+        for heading, lines in self._groups(short=True).items():
+            rest = len(lines) - most
+            more = [f"  and {rest} more in the report"] if rest > 0 else []
+            parts += [heading, *lines[:most], *more]
+        return "\n".join(parts)
+
+    def _groups(self, *, short: bool = False) -> dict[str, list[str]]:
+        """Return a line for each region under the heading that it belongs to."""
+        named = list(zip(self.names(), self.figures, strict=True))
         if self.retests is None:
             groups = {
-                heading: [_line(*told[i]) for i, own in enumerate(self.claims) if own == claim]
+                heading: [
+                    _line(*named[i], short=short)
+                    for i, own in enumerate(self.claims)
+                    if own == claim
+                ]
                 for claim, heading in HEADINGS.items()
             }
         else:
             groups = {
                 heading: [
-                    _line(*told[i], outcome)
+                    _line(*named[i], outcome, short=short)
                     for i, outcome in enumerate(self.outcomes)
                     if outcome is not None and self._against(i) == against
                 ]
                 for against, heading in HEADINGS_HERE.items()
             }
-        groups = {heading: lines for heading, lines in groups.items() if lines}
-        parts += ["\n".join([heading, *lines]) for heading, lines in groups.items()]
-        if groups:
-            parts.append(self.basis if self.retests is None else f"{OUTCOMES} {self.basis}")
-        return "\n".join(parts)
+        return {heading: lines for heading, lines in groups.items() if lines}
 
     def _none(self) -> str:
         # Figures that are shown below may exceed what is expected, which no test has confirmed.
@@ -257,9 +276,15 @@ def basis_of(state: State) -> str:
     return INDEPENDENT if state.group is None else GROUPED
 
 
-def _line(name: str, seen: Figures, outcome: Outcome | None = None) -> str:
+def _line(name: str, seen: Figures, outcome: Outcome | None = None, *, short: bool = False) -> str:
     if not seen.eligible:
         return f"  {name}: no confident prediction here"
+    if short:
+        return (
+            f"  {name}: {amount(seen.events)} of {amount(seen.eligible)} wrong "
+            f"({rate(seen.rate)}), {rounded(seen.expected)} expected"
+            f"{'' if outcome is None else f': {outcome}'}"
+        )
     lift = "" if math.isnan(seen.lift) else f", {seen.lift:.1f} times the usual rate"
     again = "" if outcome is None else f": {outcome}"
     return (

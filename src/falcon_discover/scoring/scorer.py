@@ -53,12 +53,12 @@ def check_columns(
     first: tuple[str, list[str], pa.DataType | None] | None = None
     for source in sources:
         name = source.file
-        schema = rows.schema(source.path, _texts(falcon, identity))
+        schema = rows.schema(source.path, texts_of(falcon, identity))
         there = schema.names
         twice = [column for column in there if there.count(column) > 1]
         if twice:
             raise InputError(f"{name} has two columns named {twice[0]!r}: rename one.")
-        features = _features(falcon, there, identity, proba)
+        features = features_of(falcon, there, identity, proba)
         for column in [*features, *proba, *([identity] if identity else [])]:
             if column not in there:
                 raise InputError(f"{name} lacks the column {column!r}.{meant(column, there)}")
@@ -117,15 +117,15 @@ def score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scor
 
 
 def _score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scored:
-    path, text_columns = part.source.path, _texts(falcon, identity)
+    path, texts = part.source.path, texts_of(falcon, identity)
     with notices.collected() as notes:
-        names = rows.schema(path, text_columns).names
-        features = _features(falcon, names, identity, part.proba)
+        names = rows.schema(path, texts).names
+        features = features_of(falcon, names, identity, part.proba)
         wanted = features if identity is None or identity in features else [*features, identity]
         wanted = list(dict.fromkeys([*wanted, *part.proba]))
-        table = rows.read(path, part.start, part.stop, wanted, text_columns)
+        table = rows.read(path, part.start, part.stop, wanted, texts)
         given = scores_in(table.select(part.proba).to_pandas(), part.proba, falcon.classes_)
-        scores = score_table(falcon, _native(falcon, table.select(features)), given)
+        scores = score_table(falcon, native(falcon, table.select(features)), given)
     number = np.arange(part.start, part.stop)
     if identity is None:
         scores.insert(0, "file", part.source.file)
@@ -168,7 +168,7 @@ def score_table(falcon: FalconDiscover, X: Any, proba: Any = None) -> pd.DataFra
         return scores if risk is None else scores.assign(risk=risk)
 
 
-def _texts(falcon: FalconDiscover, identity: str | None) -> tuple[str, ...]:
+def texts_of(falcon: FalconDiscover, identity: str | None) -> tuple[str, ...]:
     """Return the columns to read as texts: the id, unless the model wants its numbers."""
     known = getattr(falcon, "feature_names_in_", ())
     return rows.texts(None if identity in known else identity)
@@ -186,7 +186,7 @@ def _id_type(found: pa.DataType) -> pa.DataType:
     return kind
 
 
-def _features(
+def features_of(
     falcon: FalconDiscover, there: list[str], identity: str | None, proba: Sequence[str] = ()
 ) -> list[str]:
     """Return the columns of a file that the audit wants; without names, all but id and scores."""
@@ -202,7 +202,7 @@ def _features(
     return features
 
 
-def _native(falcon: FalconDiscover, table: pa.Table) -> Any:
+def native(falcon: FalconDiscover, table: pa.Table) -> Any:
     """Return rows in the library that the audit was fitted with, where that matters."""
     reference = falcon.audit_.reference
     encoded = None if reference is None else reference.encoded

@@ -20,7 +20,7 @@ from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.fitted import REGION_WITNESS, FittedAudit, certainty_alone
 from falcon_discover.data.table import Table, take_rows
 from falcon_discover.data.view import TransformedView
-from falcon_discover.evaluation.budget import CROSS_FITTED, GIVEN_SCORES
+from falcon_discover.evaluation.sources import CROSS_FITTED, GIVEN_SCORES
 from falcon_discover.exceptions import InputError
 from falcon_discover.models.adapter import Probe, probe
 from falcon_discover.models.deep.base import DeepClassifier
