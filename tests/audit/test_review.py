@@ -43,58 +43,52 @@ def reason(
     [
         (
             {"share": 9 / 25, "drift": 0.21},
-            "97% sure, but: only 9 of the 25 most similar cases have the predicted label and small "
-            "changes move the score by 0.21.",
+            "97% sure, but: only 9 of the 25 most similar cases agree and small changes move the "
+            "score by 0.21.",
         ),
         (
             {"share": 9 / 25, "consistency": 0.5, "drift": 0.6},
-            "97% sure, but: only 9 of the 25 most similar cases have the predicted label and small "
-            "changes flip the decision in 50% of trials.",
+            "97% sure, but: only 9 of the 25 most similar cases agree and small changes flip the "
+            "decision in 50% of trials.",
         ),
         (
             {"share": 24 / 25, "drift": 0.21},
             "97% sure, but small changes move the score by 0.21. "
-            "In its favour: 24 of the 25 most similar cases have the predicted label.",
+            "In its favour: 24 of the 25 most similar cases agree.",
         ),
         (
             {"support": 0.05, "share": 1.0},
             "97% sure, but there are few similar cases. In its favour: all of the 25 most similar "
-            "cases have the predicted label and small changes hardly move the score (by 0.01 at "
-            "most).",
+            "cases agree and small changes hardly move the score (by 0.01 at most).",
         ),
         (
             {"p": 0.08, "share": 1.0},
             "92% sure, only just above the 90% threshold. In its favour: all of the 25 most "
-            "similar cases have the predicted label and small changes hardly move the score (by "
-            "0.01 at most).",
+            "similar cases agree and small changes hardly move the score (by 0.01 at most).",
         ),
         (
             {"model": False, "share": 1.0, "said": (3.0, -0.5, -2.0), "risk": 0.11},
             "Risk about 1 in 9. 97% sure, but 2 of 3 other models disagree. "
-            "In its favour: all of the 25 most similar cases have the predicted label.",
+            "In its favour: all of the 25 most similar cases agree.",
         ),
         (
             {"model": False, "share": 0.2, "said": (3.0, 0.5, 2.0)},
-            "97% sure, but: only 5 of the 25 most similar cases have the predicted label and "
-            "another model is only 62% sure.",
+            "97% sure, but: only 5 of the 25 most similar cases agree and another model is only "
+            "62% sure.",
         ),
         (
             {"share": 0.0, "support": 0.1, "said": (3.0, -0.5, 2.0), "drift": 0.28},
-            "97% sure, but: none of the 25 most similar cases has the predicted label, there are "
-            "few similar cases, 1 of 3 other models disagrees, and small changes move the score "
-            "by 0.28.",
+            "97% sure, but: none of the 25 most similar cases agrees, there are few similar "
+            "cases, 1 of 3 other models disagrees, and small changes move the score by 0.28.",
         ),
         (
             {"share": 1 / 25, "model": False},
-            "97% sure, but only 1 of the 25 most similar cases has the predicted label.",
+            "97% sure, but only 1 of the 25 most similar cases agrees.",
         ),
-        (
-            {"p": 0.70},
-            "70% sure, below the 90% threshold: it cannot be a confident error.",
-        ),
+        ({"p": 0.70}, "70% sure, below the 90% threshold: it cannot be a confident error."),
         (
             {"model": False, "share": 0.2},
-            "97% sure, but only 5 of the 25 most similar cases have the predicted label.",
+            "97% sure, but only 5 of the 25 most similar cases agree.",
         ),
     ],
 )

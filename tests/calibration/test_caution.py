@@ -115,7 +115,7 @@ def test_plain_methods_refuse_a_caution_but_not_one_that_is_none(falcon):
     for none in (0, "auto"):
         again = falcon.calibrated("platt", caution=none).calibrator_
         np.testing.assert_array_equal(again.predict(falcon.examine().state), plain)
-    with pytest.raises(InputError, match="only 'discrepancy' has one"):
+    with pytest.raises(InputError, match="only 'discrepancy' uses it"):
         falcon.calibrated("platt", caution=0.1)
 
 

@@ -161,7 +161,7 @@ def test_the_positive_label_may_be_the_smaller_one(folder, tmp_path):
         ),
         (
             ["{}/table.csv", "--target", "outcome", "--proba", "score", "--backbone", "auto"],
-            "--model, --proba and --backbone exclude each other: give one.",
+            "--model, --proba and --backbone cannot be combined",
         ),
         (
             ["{}/table.csv", "--target", "outcome", "--model", "{}/table.csv"],
@@ -231,7 +231,7 @@ def test_a_missing_column_of_the_model_is_named(folder, tmp_path):
         folder / "model.skops",
         code=1,
     )
-    assert "the model needs the column 'load', which the data lack" in result.stderr
+    assert "the model needs the column 'load'" in result.stderr
 
 
 def test_settings_prints_every_constant():

@@ -238,8 +238,8 @@ class FittedAudit:
         if twins > 0.5 + _share_of_twins(self.training.oof.state) / 2:
             notices.warn(
                 f"{100 * twins:.0f}% of these rows are also rows of the fit, so each is its own "
-                "nearest neighbour: call the method without X for their out-of-fold results "
-                "(signals: examine().frame())."
+                "nearest neighbour and looks safer than it is. In Python, call the method "
+                "without X for their out-of-fold results (signals: examine().frame())."
             )
 
 

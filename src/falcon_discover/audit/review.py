@@ -121,19 +121,11 @@ def _neighbour_clause(signals: Mapping[str, float]) -> Clauses:
         return []
     share, k = signals["labelled_as_predicted"], int(signals["neighbours"])
     same = round(share * k)
-    label = "the predicted label"
     if same == k:
-        return [
-            (
-                False,
-                f"all of the {k} most similar cases have {label}"
-                if k > 1
-                else f"the most similar case has {label}",
-            )
-        ]
+        return [(False, f"all of the {k} most similar cases agree")]
     if same == 0:
-        return [(True, f"none of the {k} most similar cases has {label}")]
-    words = f"{same} of the {k} most similar cases {'has' if same == 1 else 'have'} {label}"
+        return [(True, f"none of the {k} most similar cases agrees")]
+    words = f"{same} of the {k} most similar cases {'agrees' if same == 1 else 'agree'}"
     return [(True, f"only {words}")] if share < DOUBTFUL_SHARE else [(False, words)]
 
 

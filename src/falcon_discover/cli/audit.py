@@ -361,13 +361,14 @@ def _run(
         return
     if not how.quiet:
         summary.show(result, request.identity, details=how.details)
-    echo(f"Review list: {paths[0]} (also {paths[1].name}); all figures: {paths[2].name}")
+    echo(f"Review list: {paths[1]} (also {paths[0].name}); all figures: {paths[2].name}")
     if save is not None:
         echo(f"Saved audit: {save}")
     if how.quiet:
         echo(f"Report: {out / PAGE}")
     else:
-        paragraph(summary.next_step(out, PAGE, save, alerts))
+        for line in summary.next_step(out, PAGE, save, request, alerts).splitlines():
+            paragraph(line)
 
 
 def _save(falcon: FalconDiscover, path: Path, *, report: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,18 +10,20 @@ from typing import TYPE_CHECKING, Any
 from falcon_discover.audit.review import FAVOUR
 from falcon_discover.cli.common import echo, paragraph
 from falcon_discover.report.sections import score_words
-from falcon_discover.runtime.words import budget_words, joined, number_of, rounded
+from falcon_discover.runtime.words import budget_words, number_of, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
 
-    from falcon_discover.cli.request import Audit
+    from falcon_discover.cli.request import Audit, AuditRequest
     from falcon_discover.evaluation.results import Evaluation
 
-FIRST_ROWS = 3
-FIRST_NOTES = 3
+FIRST_ROWS = 2
+FIRST_NOTES = 2
+# The interval of a risk, which the report has.
+_INTERVAL = re.compile(r"^(Risk about [^(.]+) \([^)]*\)")
 
 
 def show(result: Audit, identity: str | None, *, details: bool) -> None:
@@ -35,21 +38,23 @@ def show(result: Audit, identity: str | None, *, details: bool) -> None:
     if details:
         echo(f"\n{evaluation.figures()}")
     _first_rows(result.review, identity)
-    bound = result.guarantee or result.missed
-    echo("\nHow much review is enough:")
+    bound, periods, regions = result.guarantee or result.missed, result.periods, result.regions
+    echo()
     for line in (repr(bound) if details else bound.statement()).splitlines():
         paragraph(line)
-    if result.periods is not None:
+    if periods is not None:
         echo("\nOver time:")
-        echo(repr(result.periods)) if details else paragraph(result.periods.words())
-    echo("\nWhere:")
-    for line in (repr(result.regions) if details else result.regions.brief()).splitlines():
+        for line in (repr(periods) if details else periods.words()).splitlines():
+            paragraph(line)
+    echo()
+    for line in (repr(regions) if details else regions.brief()).splitlines():
         paragraph(line, indent=4)
     _notes(result.summary)
     how = result.summary["how"]
     what = how.get("model", "the predictions given")
+    rows = f" ({how['rows']})" if details else ""
     echo()
-    paragraph(f"Audited: {what} ({how['rows']}); {score_words(result.summary['data'])}.")
+    paragraph(f"Audited: {what}{rows}; {score_words(result.summary['data'])}.")
 
 
 def reviews_per_error(evaluation: Evaluation) -> str:
@@ -67,18 +72,24 @@ def reviews_per_error(evaluation: Evaluation) -> str:
         for line in ends.itertuples()
     ]
     random = rounded(float(ends["rows"].iloc[0] / ends["events"].iloc[0]))
-    return f"Reviews per error found: {joined(parts)}; {random} if you picked rows at random."
+    return f"Reviews per error: {', '.join(parts)}, {random} at random."
 
 
-def next_step(out: Path, page: str, save: Path | None, alerts: Sequence[str]) -> str:
-    """Return what to do now."""
+def next_step(
+    out: Path, page: str, save: Path | None, request: AuditRequest, alerts: Sequence[str]
+) -> str:
+    """Return what to do now, as commands to paste where there are any."""
     if alerts:
         return f"Next: settle the warning above before you use any figure. Report: {out / page}"
     open_it = f"Next: open {out / page} and check the riskiest rows."
     if save is None:
         return open_it
-    command = f"falcon-discover score {shlex.quote(str(save))} NEW_ROWS --out scores --queue 50"
-    return f"Next: score new rows with '{command}', or open {out / page} and check the rows there."
+    words = ["falcon-discover", "score", str(save), "NEW_ROWS", "--out", "scores", "--queue", "50"]
+    if request.proba:
+        words += ["--proba", ",".join(request.proba)]
+    if request.identity is not None:
+        words += ["--id", request.identity]
+    return f"{open_it} To get a review queue of new rows:\n  {shlex.join(words)}"
 
 
 def _first_rows(review: pd.DataFrame, identity: str | None) -> None:
@@ -95,7 +106,7 @@ def _name(row: dict[str, Any], identity: str | None) -> str:
 
 def _doubts(row: dict[str, Any]) -> str:
     """Return why a row is listed; what speaks for its prediction is in the report."""
-    return str(row["reason"]).split(FAVOUR)[0]
+    return _INTERVAL.sub(r"\1", str(row["reason"]).split(FAVOUR)[0])
 
 
 def _notes(summary: dict[str, Any]) -> None:

@@ -29,16 +29,17 @@ from falcon_discover.runtime.types import BoolArray, IntArray
 from falcon_discover.runtime.words import amount, rate, rounded
 from falcon_discover.signals.state import State
 
+HELD_OUT = " (on held-out rows)"
 # On rows that the regions were not found on.
 HEADINGS: dict[Claim, str] = {
     "more than predicted": "Regions with more confident errors than the model's confidence "
-    "predicts (on held-out rows):",
+    f"predicts{HELD_OUT}:",
     "frequent, as predicted": "Regions where confident errors are frequent, about as many as the "
-    "model's confidence implies (on held-out rows):",
-    "frequent": "Regions where confident errors are frequent (on held-out rows):",
+    f"model's confidence implies{HELD_OUT}:",
+    "frequent": f"Regions where confident errors are frequent{HELD_OUT}:",
     "no more than predicted": "Regions with no more confident errors than the model's confidence "
-    "predicts (on held-out rows):",
-    "not frequent": "Regions where confident errors are not frequent (on held-out rows):",
+    f"predicts{HELD_OUT}:",
+    "not frequent": f"Regions where confident errors are not frequent{HELD_OUT}:",
 }
 # On other labelled rows, where each line says what became of the region.
 HEADINGS_HERE = {
@@ -232,7 +233,7 @@ class RegionSet:
         for heading, lines in self._groups(short=True).items():
             rest = len(lines) - most
             more = [f"  and {rest} more in the report"] if rest > 0 else []
-            parts += [heading, *lines[:most], *more]
+            parts += [heading.replace(HELD_OUT, ""), *lines[:most], *more]
         return "\n".join(parts)
 
     def _groups(self, *, short: bool = False) -> dict[str, list[str]]:

@@ -124,6 +124,7 @@ def score_files(
             write_text(out / DONE, json_text(totals))
             tally, page = Tally.of(plan, out, rule, queue), None
             if queue is not None:
+                progress.expect(1)
                 progress.step("review queue")
                 with progress.silent():
                     page = write_queue(load(saved, trusted=trusted), plan, out, tally)
