@@ -10,7 +10,7 @@ def main() -> None:
 
         run()
     except KeyboardInterrupt:
-        print("interrupted: nothing was written.", file=sys.stderr)
+        print("Interrupted. Nothing was written.", file=sys.stderr)
         sys.exit(130)
 
 

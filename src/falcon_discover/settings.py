@@ -32,7 +32,7 @@ class PaperSettings:
     # Protocol
     seeds: tuple[int, ...] = (7, 13, 21, 42)  # artifact
     test_share: float = 0.20  # artifact: first stratified split, random_state=seed
-    validation_share_of_rest: float = 0.125  # artifact: second split, 10 % of all rows
+    validation_share_of_rest: float = 0.125  # artifact: second split, 10% of all rows
     validation_seed_offset: int = 17  # artifact: random_state=seed + 17
     n_folds: int = 5  # Experimental Design: "five-fold cross-fitting"
     candidates: tuple[str, ...] = (  # Method: the candidate library, in the paper's order

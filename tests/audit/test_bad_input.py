@@ -48,7 +48,7 @@ def refused(sentence: str):
 
 def test_one_class_only(table):
     X, y = table
-    with refused(r"y has one class only \(1\): .* give labelled rows of each"):
+    with refused(r"y has only one class \(1\)"):
         falcon().fit(X, np.ones_like(y))
 
 
@@ -80,13 +80,13 @@ def test_a_tau_by_class_names_each_class(table):
 
 def test_one_row(table):
     X, y = table
-    with refused("y has one class only"):
+    with refused("y has only one class"):
         falcon().fit(X[:1], y[:1])
 
 
 def test_one_row_of_a_class(table):
     X, _ = table
-    with refused("class 1 has 1 sample only: cross-fitting needs 2 or more of each"):
+    with refused("class 1 has only 1 sample: .* at least 2"):
         falcon().fit(X, (np.arange(80) == 5).astype(int))
 
 
@@ -107,14 +107,14 @@ def test_one_new_row_is_fine(table):
 @quiet
 def test_a_column_without_values(table):
     X, y = table
-    with pytest.warns(DataWarning, match="column 'gap' has no values at all: it does not count"):
+    with pytest.warns(DataWarning, match="column 'gap' has no values"):
         falcon().fit(X.assign(gap=np.nan), y)
 
 
 @quiet
 def test_a_constant_column(table):
     X, y = table
-    with pytest.warns(DataWarning, match="column 'flat' is constant: it does not count"):
+    with pytest.warns(DataWarning, match="column 'flat' is constant"):
         falcon().fit(X, y)
 
 
@@ -122,7 +122,7 @@ def test_a_constant_column(table):
 def test_a_column_of_identifiers():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"id": [f"row {i}" for i in range(600)], "x": rng.normal(size=600)})
-    with pytest.warns(DataWarning, match="column 'id' has 600 different values: the most frequent"):
+    with pytest.warns(DataWarning, match="column 'id' has 600 different values"):
         fitted = falcon().fit(X, np.tile([0, 1], 300))
     assert fitted.audit_.reference.index.reference.shape[1] <= 258
 
@@ -133,7 +133,7 @@ def test_an_unseen_category(table):
     fitted = falcon().fit(X, y)
     new = awkward_table(20, seed=1)[0]
     new.loc[:2, "kind"] = "brand new"
-    message = r"column 'kind' has 1 value\(s\) that were not there in fit \('brand new'\) in \d row"
+    message = r"column 'kind' has 1 value .*\('brand new'\), in \d row"
     with pytest.warns(DataWarning, match=message):
         fitted.transform(new)
 
@@ -143,13 +143,13 @@ def test_strings_as_labels(table):
     X, y = table
     fitted = falcon().fit(X, np.array(["good", "bad"])[y])
     assert list(fitted.classes_) == ["bad", "good"]
-    with refused("y holds the label 'ugly', which is neither 'bad' nor 'good'"):
+    with refused("y contains the label 'ugly', which is neither 'bad' nor 'good'"):
         fitted.evaluate(X, ["ugly"] * 80)
 
 
 def test_labels_of_mixed_types(table):
     X, _ = table
-    with refused("y mixes labels of different types, which have no order: use one type"):
+    with refused("y mixes labels of different types"):
         falcon().fit(X, pd.Series([1, "one"] * 40, dtype=object))
 
 
@@ -157,7 +157,7 @@ def test_missing_labels(table):
     X, y = table
     holes = y.astype(float)
     holes[[3, 7]] = np.nan
-    with refused(r"Input y contains NaN: 2 row\(s\) have no label \(rows 3, 7\); drop them"):
+    with refused(r"Input y contains NaN: 2 .*\(rows 3, 7\)"):
         falcon().fit(X, holes)
 
 
@@ -179,7 +179,7 @@ def test_duplicated_column_names(table):
 def test_infinity(table):
     X, y = table
     X.loc[4, "size"] = np.inf
-    with refused(r"column 'size' contains infinity in 1 row\(s\): replace it"):
+    with refused(r"column 'size' contains infinity in 1 row: replace it"):
         falcon().fit(X, y)
 
 
@@ -209,14 +209,14 @@ def test_columns_of_another_table(table):
 
 def test_half_a_calibration_set(table):
     X, y = table
-    with refused("X_cal and y_cal belong together: give both or neither"):
+    with refused("X_cal and y_cal .* both or neither"):
         falcon().fit(X, y, X_cal=X)
 
 
 @quiet
 def test_learned_without_validation_rows(table):
     X, y = table
-    with refused("there are no validation rows: give fit X_cal and y_cal, or use 'learned_oof'"):
+    with refused("no validation rows: .*X_cal and y_cal.*'learned_oof'"):
         falcon(ranker="learned").fit(X, y)
 
 
@@ -226,8 +226,8 @@ def test_learned_without_validation_rows(table):
         ({"tau": 0.3}, "tau is 0.3: a confidence lies between 0.5 and 1"),
         ({"tau": 90}, "tau is 90"),
         ({"ranker": "best"}, "there is no ranker 'best'; choose one of auto, random"),
-        ({"ranker": 3}, "ranker is 3: it must be a name or an object with fit"),
-        ({"n_neighbors": 0}, "n_neighbors is 0: it must be a whole number of at least 1"),
+        ({"ranker": 3}, "ranker is 3: .* object with fit"),
+        ({"n_neighbors": 0}, "n_neighbors is 0: .* at least 1"),
         ({"mix": (0.1, 1.5)}, r"mix is \(0.1, 1.5\): give weights between 0 and 1"),
         ({"cv": 1}, "cv is 1: cross-fitting needs at least 2 folds"),
         ({"tau": "0.9"}, "tau is '0.9': a confidence lies"),
@@ -235,9 +235,9 @@ def test_learned_without_validation_rows(table):
         ({"n_neighbors": True}, "n_neighbors is True: it must be a whole number"),
         ({"mix": 0.1}, "mix is 0.1: give weights"),
         ({"mix": (0.1, "a")}, r"mix is \(0.1, 'a'\): give weights"),
-        ({"cv": "five"}, "cv is 'five': give a number of folds, a splitter"),
+        ({"cv": "five"}, "cv is 'five': .*number of folds"),
         ({"cv": []}, r"cv cannot split the rows .* list of \(train, test\) pairs"),
-        ({"cv": GroupKFold(3)}, r"needs groups: give fit the group of each row"),
+        ({"cv": GroupKFold(3)}, r"needs groups: .*fit\(X, y, groups="),
         ({"cv": ShuffleSplit(3, random_state=0)}, "cv holds out .* more than once"),
         ({"random_state": -1}, "random_state is -1: give a whole number from 0 to"),
         ({"random_state": "a"}, "random_state is 'a': give a whole number"),
@@ -283,7 +283,7 @@ def test_a_frozen_model_with_other_labels():
             np.full(79, 0.5),
             r"proba has the shape \(79,\): give one positive-class score per",
         ),
-        (np.full(80, 1.5), r"proba holds 1.5 in row 0 \(80 such row\(s\)\): a probability lies"),
+        (np.full(80, 1.5), r"proba is 1.5 in row 0 \(80 such rows\)"),
         (np.full(80, np.nan), "proba holds nan in row 0"),
     ],
 )
@@ -336,7 +336,7 @@ def test_a_billion_neighbours_are_as_many_as_there_are(table):
 @quiet
 def test_decisions_in_place_of_probabilities(table):
     X, y = table
-    with pytest.warns(DataWarning, match="proba holds only 0 and 1: these look like decisions"):
+    with pytest.warns(DataWarning, match="proba contains only 0 and 1"):
         discover(X, y, y.astype(float))
 
 
@@ -453,10 +453,10 @@ COLUMNS = {
         lambda n: pd.Series([10**400] * n, dtype=object),
         "column 'odd' holds a value that is not a numeric value",
     ),
-    "complex": (lambda n: np.full(n, 1j), "column 'odd' holds complex numbers"),
+    "complex": (lambda n: np.full(n, 1j), "column 'odd' contains complex numbers"),
     "complex objects": (
         lambda n: pd.Series([1j] * n, dtype=object),
-        "column 'odd' holds complex numbers",
+        "column 'odd' contains complex numbers",
     ),
     "signalling": (
         lambda n: [decimal.Decimal("sNaN")] * n,
@@ -468,11 +468,11 @@ COLUMNS = {
     ),
     "arrow list": (
         lambda n: pd.Series([[1]] * n, dtype=pd.ArrowDtype(pa.list_(pa.int64()))),
-        "column 'odd' holds values that are neither numbers, texts nor dates",
+        "column 'odd' contains values that are not numbers",
     ),
     "arrow struct": (
         lambda n: pd.Series([{"a": 1}] * n, dtype=pd.ArrowDtype(pa.struct([("a", pa.int64())]))),
-        "column 'odd' holds values that are neither numbers, texts nor dates",
+        "column 'odd' contains values that are not numbers",
     ),
 }
 
@@ -491,16 +491,14 @@ def test_new_rows_beyond_single_precision_are_named(table):
     fitted = falcon(ranker="confidence").fit(X, y)
     new = X[:5].assign(size=[0.1, 1e30, 0.2, 0.3, 0.4])
     assert np.isfinite(fitted.transform(new)).all().all()
-    with refused(
-        r"column 'size' contains 1e\+100, which lies more than 1e\+37 standard deviations"
-    ):
+    with refused(r"column 'size' contains 1e\+100, more than 1e\+37 standard deviations"):
         fitted.transform(new.replace(1e30, 1e100))
 
 
 def test_column_names_of_two_levels(table):
     X, y = table
     X = X.set_axis(pd.MultiIndex.from_product([["a"], X.columns]), axis=1)
-    with refused("X has column names of 2 levels: make one name of each"):
+    with refused("X has column names with 2 levels"):
         falcon().fit(X, y)
 
 
@@ -544,7 +542,7 @@ def test_labels_with_fractions(table):
     given, p = np.where(y, 2.5, -1.0), np.linspace(0, 1, len(y))
     found = discover(X, given, p, ranker="confidence", random_state=0)
     assert set(found.review()["predicted"]) <= {2.5, -1.0}
-    with refused("labels -1.0 and 2.5, and scikit-learn takes fractions for a quantity"):
+    with refused("labels -1.0 and 2.5, .*continuous"):
         FalconDiscover(LogisticRegression()).fit(X[["steps"]], given)
 
 
@@ -582,7 +580,7 @@ def test_labels_in_another_order_are_refused(table):
 def test_the_target_among_the_columns(table, leak):
     X, y = table
     p = np.linspace(0, 1, len(y))
-    words = "column 'copy' has one value for each class, in every row"
+    words = "column 'copy' gives away the class"
     with notices.collected() as noticed:
         discover(X.assign(copy=leak(y)), y, p, ranker="confidence", random_state=0)
     assert any(note.startswith(words) for note in noticed)

@@ -88,7 +88,7 @@ def test_what_is_scored_with_costs_is_not_scored_again_without(found):
         (COST[:-1], "one number per row, 900 in all"),
         (np.append(COST[:-1], -1), "holds -1 in row 899"),
         (np.append(COST[:-1], np.nan), "holds nan in row 899"),
-        (["much"] * 900, "no numbers"),
+        (["much"] * 900, "not numbers"),
     ],
 )
 def test_what_cannot_be_a_cost_is_refused(found, cost, sentence):
@@ -114,7 +114,7 @@ def test_counts_and_shares_stand_side_by_side(found):
     assert [type(b) for b in own["budget"]] == [int, float, float]
     assert own["reviewed"].tolist() == [50, 180, 900]
     assert "top 50 rows" in repr(evaluation)
-    assert "top 20 %" in repr(evaluation)
+    assert "top 20%" in repr(evaluation)
     assert [c["budget"] for c in evaluation.to_dict()["captures"][:3]] == [50, 0.2, 1.0]
 
 

@@ -98,7 +98,7 @@ def test_which_class_is_mistaken_for_which(animals):
     assert sides.mistaken["events"].is_monotonic_decreasing
     assert sides.mistaken["of_events"].sum() == pytest.approx(1)
     first = sides.mistaken.iloc[0]
-    words = f"Confidently mistaken: '{first.actual}' for '{first.predicted}' {first.events} times"
+    words = f": '{first.actual}' for '{first.predicted}' {first.events} times"
     assert words in repr(found.evaluate())
 
 
@@ -358,7 +358,7 @@ def test_a_model_that_is_never_wrong(tmp_path):
     falcon = FalconDiscover(LogisticRegression(max_iter=1000), random_state=0)
     quiet(lambda: falcon.fit(X[:120], y[:120]))
     assert not falcon.examine().events.any()
-    assert "There is nothing to rank" in falcon.examine().evaluate().verdict()
+    assert "nothing to rank" in falcon.examine().evaluate().verdict()
     quiet(lambda: assert_everything_works(falcon, X[120:], y[120:], tmp_path))
     P = falcon.predict_proba(X[120:])
     assert (falcon.calibrated("discrepancy").predict_proba(X[120:]) == P).all()

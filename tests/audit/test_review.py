@@ -43,46 +43,52 @@ def reason(
     [
         (
             {"share": 9 / 25, "drift": 0.21},
-            "97 % sure, but only 9 of its 25 nearest neighbours share the predicted label "
-            "and the score moves by 0.21 when mixed with them",
+            "97% sure, but: only 9 of the 25 most similar cases agree and small changes move the "
+            "score by 0.21.",
         ),
         (
             {"share": 9 / 25, "consistency": 0.5, "drift": 0.6},
-            "97 % sure, but only 9 of its 25 nearest neighbours share the predicted label "
-            "and the decision flips in 50 % of the mixes with them",
+            "97% sure, but: only 9 of the 25 most similar cases agree and small changes flip the "
+            "decision in 50% of trials.",
         ),
         (
             {"share": 24 / 25, "drift": 0.21},
-            "97 % sure, but the score moves by 0.21 when mixed with its neighbours; "
-            "24 of its 25 nearest neighbours share the predicted label",
+            "97% sure, but small changes move the score by 0.21. "
+            "In its favour: 24 of the 25 most similar cases agree.",
         ),
         (
             {"support": 0.05, "share": 1.0},
-            "97 % sure, but few reference rows are like it; 25 of its 25 nearest neighbours "
-            "share the predicted label and the score moves by at most 0.01 when mixed with them",
+            "97% sure, but there are few similar cases. In its favour: all of the 25 most similar "
+            "cases agree and small changes hardly move the score (by 0.01 at most).",
         ),
         (
             {"p": 0.08, "share": 1.0},
-            "92 % sure, close to the 90 % threshold; 25 of its 25 nearest neighbours "
-            "share the predicted label and the score moves by at most 0.01 when mixed with them",
+            "92% sure, only just above the 90% threshold. In its favour: all of the 25 most "
+            "similar cases agree and small changes hardly move the score (by 0.01 at most).",
         ),
         (
             {"model": False, "share": 1.0, "said": (3.0, -0.5, -2.0), "risk": 0.11},
-            "1 in 9: 97 % sure, but 2 of 3 other models predict otherwise; "
-            "25 of its 25 nearest neighbours share the predicted label",
+            "Risk about 1 in 9. 97% sure, but 2 of 3 other models disagree. "
+            "In its favour: all of the 25 most similar cases agree.",
         ),
         (
             {"model": False, "share": 0.2, "said": (3.0, 0.5, 2.0)},
-            "97 % sure, but only 5 of its 25 nearest neighbours share the predicted label "
-            "and another model is only 62 % sure",
+            "97% sure, but: only 5 of the 25 most similar cases agree and another model is only "
+            "62% sure.",
         ),
         (
-            {"p": 0.70},
-            "70 % sure: below the 90 % threshold, so it cannot be a confident error",
+            {"share": 0.0, "support": 0.1, "said": (3.0, -0.5, 2.0), "drift": 0.28},
+            "97% sure, but: none of the 25 most similar cases agrees, there are few similar "
+            "cases, 1 of 3 other models disagrees, and small changes move the score by 0.28.",
         ),
+        (
+            {"share": 1 / 25, "model": False},
+            "97% sure, but only 1 of the 25 most similar cases agrees.",
+        ),
+        ({"p": 0.70}, "70% sure, below the 90% threshold: it cannot be a confident error."),
         (
             {"model": False, "share": 0.2},
-            "97 % sure, but only 5 of its 25 nearest neighbours share the predicted label",
+            "97% sure, but only 5 of the 25 most similar cases agree.",
         ),
     ],
 )
@@ -91,6 +97,6 @@ def test_the_reason_says_what_the_signals_say(signals, sentence):
 
 
 def test_percent_never_claims_certainty_that_is_not_there():
-    assert percent(0.99999) == "99.9 %"
-    assert percent(0.995) == "99.5 %"
-    assert percent(0.9) == "90 %"
+    assert percent(0.99999) == "99.9%"
+    assert percent(0.995) == "99.5%"
+    assert percent(0.9) == "90%"

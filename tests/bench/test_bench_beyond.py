@@ -36,8 +36,8 @@ def test_states_and_scores_of_a_real_run(tmp_path, monkeypatch):
     words += ["7", "--backbone", "logistic_regression", "--jobs", "1", "--part", "states"]
     result = CliRunner().invoke(app, [*words, "--part", "rankers", "--part", "actions"])
     assert result.exit_code == 0, result.output
-    assert "rankers: 1 run(s) done now, 1 of 1" in result.stdout
-    assert "actions: 1 run(s) done now, 1 of 1" in result.stdout
+    assert "rankers: 1 run finished now, 1 of 1" in result.stdout
+    assert "actions: 1 run finished now, 1 of 1" in result.stdout
     key = RunKey("phoneme", 7, "logistic_regression")
     states = Store(tmp_path / "store" / plan.STATES)
     oof, test = states.read(key, "oof"), states.read(key, "test")

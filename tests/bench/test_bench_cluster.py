@@ -40,7 +40,7 @@ def run(store, *more, code=0):
 def test_a_cluster_makes_the_same_store_and_goes_on_where_it_was_left(place):
     run(place / "local", "--jobs", "1")
     begun = run(place / "spread", "--engine", "dask")
-    assert "paper: 2 run(s) done now, 2 of 2" in begun.stdout
+    assert "paper: 2 runs finished now, 2 of 2" in begun.stdout
     for folder, names in TABLES.items():
         one, other = Store(place / "local" / folder), Store(place / "spread" / folder)
         assert other.settings == one.settings
@@ -53,18 +53,18 @@ def test_a_cluster_makes_the_same_store_and_goes_on_where_it_was_left(place):
     with Store(place / "spread").claim(KEYS[1]) as mine:
         assert mine
         left = run(place / "spread", "--engine", "dask")
-    assert "paper: 0 run(s) done now, 1 of 2" in left.stdout
-    assert "1 are being done by another process" in left.stdout
+    assert "paper: 0 runs finished now, 1 of 2" in left.stdout
+    assert "another process is working on 1" in left.stdout
     again = run(place / "spread", "--engine", "dask")
-    assert "paper: 1 run(s) done now, 2 of 2" in again.stdout
-    assert "states: 0 run(s) done now, 2 of 2" in again.stdout
+    assert "paper: 1 run finished now, 2 of 2" in again.stdout
+    assert "states: 0 runs finished now, 2 of 2" in again.stdout
 
 
 def test_what_cannot_be_is_said_before_anything_runs(place):
     said = run(place / "store", "--engine", "spark", code=1).stderr
     assert "choose one of local, dask" in said
     said = run(place / "store", "--scheduler", "tcp://127.0.0.1:1", code=1).stderr
-    assert "belongs to --engine dask" in said
+    assert "applies to --engine dask" in said
     words = ("--engine", "dask", "--scheduler", "tcp://127.0.0.1:1")
     assert "no Dask scheduler answers" in run(place / "store", *words, code=1).stderr
     assert not (place / "store").exists()

@@ -91,8 +91,8 @@ def contents(store: Path) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def undisturbed(folder, tmp_path_factory) -> dict[str, bytes]:
     store = tmp_path_factory.mktemp("undisturbed") / "store"
-    assert "2 run(s) done now, 2 of 2" in run(store, folder)
-    assert "0 run(s) done now, 2 of 2" in run(store, folder)
+    assert "2 runs finished now, 2 of 2" in run(store, folder)
+    assert "0 runs finished now, 2 of 2" in run(store, folder)
     return contents(store)
 
 
@@ -114,7 +114,7 @@ def test_killed_in_the_middle_of_a_write_it_resumes_to_the_same_bytes(
     assert len(seen) == (0 if nth_write == 2 else 3)
     assert all(seen[name] == undisturbed[name] for name in seen)
     left = 2 if nth_write == 2 else 1
-    assert f"{left} run(s) done now, 2 of 2" in run(store, folder)
+    assert f"{left} run{'' if left == 1 else 's'} finished now, 2 of 2" in run(store, folder)
     assert contents(store) == undisturbed
 
 
@@ -127,7 +127,7 @@ def test_two_runners_on_one_store_share_the_work(folder, tmp_path, undisturbed):
     ]
     outputs = [process.communicate(timeout=120)[0] for process in pair]
     assert [process.returncode for process in pair] == [0, 0]
-    done = [int(text.removeprefix("paper: ").split(" run(s) done now")[0]) for text in outputs]
+    done = [int(text.removeprefix("paper: ").split(" run")[0]) for text in outputs]
     assert sum(done) == 2, outputs
     assert contents(store) == undisturbed
 

@@ -437,7 +437,7 @@ def test_missing_runs_are_listed_before_anything_is_printed(tmp_path):
     result = CliRunner().invoke(app, ["bench", "tables", "--store", str(tmp_path)])
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert "31 run(s) are missing" in result.stderr
+    assert "31 runs missing" in result.stderr
     assert "adult/seed-7/logistic_regression" in result.stderr
     assert "and 11 more" in result.stderr
 

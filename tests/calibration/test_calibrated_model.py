@@ -94,7 +94,7 @@ def test_an_audit_that_was_loaded_is_recalibrated_alike(falcon, rows, tmp_path):
 
 
 def test_caution_is_refused_where_there_is_none(falcon):
-    with pytest.raises(InputError, match="only 'discrepancy' has one"):
+    with pytest.raises(InputError, match="only 'discrepancy' uses it"):
         falcon.calibrated("platt", caution=0.2)
 
 

@@ -115,13 +115,13 @@ def test_plain_methods_refuse_a_caution_but_not_one_that_is_none(falcon):
     for none in (0, "auto"):
         again = falcon.calibrated("platt", caution=none).calibrator_
         np.testing.assert_array_equal(again.predict(falcon.examine().state), plain)
-    with pytest.raises(InputError, match="only 'discrepancy' has one"):
+    with pytest.raises(InputError, match="only 'discrepancy' uses it"):
         falcon.calibrated("platt", caution=0.1)
 
 
 @pytest.mark.parametrize("caution", [1, -0.1, "much", None, True, float("nan")])
 def test_what_is_no_caution_is_refused(falcon, caution):
-    with pytest.raises(InputError, match=r"caution is .*: give a number from 0 on and below 1"):
+    with pytest.raises(InputError, match=r"caution is .*: give a number of at least 0 and below 1"):
         falcon.calibrated(caution=caution)
 
 

@@ -161,7 +161,7 @@ def test_the_positive_label_may_be_the_smaller_one(folder, tmp_path):
         ),
         (
             ["{}/table.csv", "--target", "outcome", "--proba", "score", "--backbone", "auto"],
-            "--model, --proba and --backbone exclude each other: give one.",
+            "--model, --proba and --backbone cannot be combined",
         ),
         (
             ["{}/table.csv", "--target", "outcome", "--model", "{}/table.csv"],
@@ -231,7 +231,7 @@ def test_a_missing_column_of_the_model_is_named(folder, tmp_path):
         folder / "model.skops",
         code=1,
     )
-    assert "the model needs the column 'load', which the data lack" in result.stderr
+    assert "the model needs the column 'load'" in result.stderr
 
 
 def test_settings_prints_every_constant():
@@ -243,7 +243,7 @@ def test_settings_prints_every_constant():
 def test_datasets_list_and_verify(monkeypatch, tmp_path):
     text = run("datasets", "list").stdout
     assert all(name in text for name in datasets.names())
-    assert "every cell is right" in run("datasets", "verify", "adult").stdout
+    assert "expected checksum" in run("datasets", "verify", "adult").stdout
     assert set(json.loads(run("datasets", "list", "--json").stdout)) == set(datasets.names())
 
 

@@ -141,7 +141,7 @@ def test_a_file_that_may_not_be_read_is_named_without_a_number(tmp_path, monkeyp
     [
         (OSError(28, "No space left on device"), 1, "error: cannot write "),
         (InputError("this model cannot be saved."), 1, "error: this model cannot be saved."),
-        (KeyboardInterrupt(), 130, "interrupted: The report is whole: "),
+        (KeyboardInterrupt(), 130, "Interrupted. The report was written: "),
     ],
 )
 def test_where_saving_fails_the_report_that_is_there_is_named(
@@ -155,7 +155,9 @@ def test_where_saving_fails_the_report_that_is_there_is_named(
     out = tmp_path / "out"
     result = run("audit", table, *TRAINED, "--out", out, "--save", tmp_path / "a", code=code)
     assert result.stderr.startswith(first)
-    assert f"The report is whole: {out / 'report.html'}. The audit was not saved." in result.stderr
+    assert (
+        f"The report was written: {out / 'report.html'}. The audit was not saved." in result.stderr
+    )
     assert (out / "report.html").is_file()
 
 
@@ -165,7 +167,7 @@ def test_an_interrupt_before_anything_is_written_says_that(table, tmp_path, monk
 
     monkeypatch.setattr(request, "run", interrupted)
     result = run("audit", table, *PROBA, "--out", tmp_path / "out", code=130)
-    assert result.stderr == "interrupted: nothing was written.\n"
+    assert result.stderr == "Interrupted. Nothing was written.\n"
 
 
 @pytest.mark.parametrize(
@@ -204,7 +206,7 @@ def test_an_input_that_a_result_would_replace_is_refused(tmp_path):
 
 
 def test_the_audit_may_be_saved_into_the_folder_of_the_report(table, tmp_path, finished):
-    from falcon_discover.cli.audit import check_outputs
+    from falcon_discover.cli.outputs import check_outputs
 
     check_outputs(tmp_path / "new", tmp_path / "new" / "audit.falcon", [table])
 
@@ -237,7 +239,7 @@ def test_of_many_columns_twelve_are_listed(tmp_path):
 def test_an_id_with_a_name_of_the_review_list_is_refused_at_once(tmp_path, name):
     path = written(tmp_path, **{name: np.arange(N)})
     told = refused("audit", path, *PROBA, "--id", name)
-    assert told.startswith(f"--id names the column {name!r}, and the review list has a column")
+    assert told.startswith(f"--id names the column {name!r}, but the review list has a column")
 
 
 def test_the_names_that_an_id_may_not_have_are_those_of_the_review_list(finished):
@@ -263,11 +265,11 @@ def test_a_column_has_one_role(table, words, pair):
         ([*["0.97"] * (N - 1), "97 %"], "Write percentages as shares: divide by 100."),
         ([*["0.97"] * (N - 1), "high"], f"holds 'high' in row {N - 1} (1 such row)"),
         ([*[0.5] * (N - 1), None], f"holds nothing in row {N - 1}"),
-        ([*[0.5] * (N - 1), 97.0], "holds 97.0 in row 239 (1 such row): a probability is a number"),
+        ([*[0.5] * (N - 1), 97.0], "holds 97.0 in row 239 (1 such row)"),
         ([*[0.5] * (N - 1), 97.0], "If these are percentages, divide them by 100."),
         ([[0.1, 0.9]] * N, "holds array([0.1, 0.9]) in row 0"),
         (pd.to_timedelta(np.arange(N), "D"), "holds 1 days 00:00:00 in row 1"),
-        ([*[0.5] * (N - 1), -3.0], "a probability is a number between 0 and 1."),
+        ([*[0.5] * (N - 1), -3.0], "holds -3.0 in row 239"),
     ],
 )
 @pytest.mark.parametrize("positive", ["yes", "no"])
@@ -327,21 +329,21 @@ def test_a_feature_that_names_its_rows_is_noted(tmp_path):
     with notices.collected() as notes:
         request._note_identifiers(rows, request.AuditRequest("outcome"))
     told = " ".join(notes)
-    assert "column 'customer' has another value in every row" in told
+    assert "column 'customer' has a different value in every row" in told
     assert "if it is one, use --id customer." in told
     assert "--id number." in told
     assert len(notes) == 2
 
 
-def test_the_terminal_lists_the_id_beside_the_row_and_the_verdict_once(tmp_path):
+def test_the_terminal_lists_ids_and_the_verdict_once(tmp_path):
     path = tmp_path / "rows.csv"
     # No integer of a file is as large as these.
     made_up().assign(key=[2**70 + i for i in range(N)]).to_csv(path, index=False)
     words = ("--id", "key", "--no-contributions", "--out", tmp_path / "out")
     shown = run("audit", path, *PROBA, *words).stdout
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    row = int(shown.split("Review first:\n  row ")[1].split(" ")[0])
-    assert f"row {row} (key {2**70 + row}): predicted" in shown
+    review = pd.read_parquet(tmp_path / "out" / "review.parquet")
+    assert f"Review first:\n  key {2**70 + review['row'][0]}: predicted" in shown
     assert shown.count(summary["evaluation"]["verdict"]) == 1
 
 
@@ -363,8 +365,8 @@ def test_help_has_a_short_name(words):
 
 def test_the_help_of_audit_says_what_is_trained_and_shows_an_example():
     told = " ".join(run("audit", "--help").stdout.split())
-    assert "a model is trained on 70% of the rows" in told
-    assert "Example: falcon-discover audit" in told
+    assert "on 70% of the rows" in told
+    assert "falcon-discover audit rows.csv --target" in told
     assert "lightgbm" in told
 
 
@@ -422,7 +424,7 @@ main()
     done = subprocess.run(
         [sys.executable, "-c", words], capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stderr) == (130, "interrupted: nothing was written.\n")
+    assert (done.returncode, done.stderr) == (130, "Interrupted. Nothing was written.\n")
 
 
 def test_a_column_that_new_rows_lack_is_answered_with_the_one_that_may_be_meant(tmp_path, finished):

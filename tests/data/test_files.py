@@ -49,7 +49,7 @@ def assert_reads(path, expected=EXPECTED, **options):
 )
 def test_a_row_longer_than_the_header_is_refused_and_its_line_named(table, content, line):
     path = table(content)
-    with pytest.raises(InputError, match=rf"line {line} of .* has 3 fields, and the header 2"):
+    with pytest.raises(InputError, match=rf"line {line} of .* has 3 fields, but the header has 2"):
         read_table(path)
 
 

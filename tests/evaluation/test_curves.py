@@ -106,7 +106,7 @@ def test_recalibration_mends_scores_that_are_too_sure():
 
 def test_figures_that_need_labels_ask_for_them():
     unlabelled = made_up(200, labelled=False)
-    with pytest.raises(InputError, match="give y with X"):
+    with pytest.raises(InputError, match="pass y with X"):
         unlabelled.plot.capture()
     assert unlabelled.plot.confidence().get_xlabel() == "confidence"
 

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from falcon_discover import DataWarning, FalconDiscover, datasets, discover, load
 from falcon_discover.cli import app
-from falcon_discover.evaluation.budget import CROSS_FITTED, GIVEN_SCORES, NEW_ROWS
 from falcon_discover.evaluation.plausibility import alerts, by_heart
+from falcon_discover.evaluation.sources import CROSS_FITTED, GIVEN_SCORES, NEW_ROWS
 from falcon_discover.exceptions import InputError
 from falcon_discover.report import About, Report, html, markdown
 from falcon_discover.runtime import notices
@@ -23,7 +23,7 @@ from falcon_discover.signals.state import State
 
 CLASSES = np.array(["churned", "stayed"])
 BACKWARDS = "rank the labels backwards (AUROC 0."
-BY_HEART = "look as if the model had been trained on these rows: AUROC 1.000"
+BY_HEART = "trained on these rows: its AUROC is 1.000"
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_naming_the_label_of_the_scores_puts_them_right(rows):
     assert named.alerts == ()
     assert not any("backwards" in note for note in notes)
     np.testing.assert_allclose(named.state.p, right.state.p)
-    assert "p is the probability of 'stayed'; the scores given were those of 'churned'" in repr(
+    assert "p is the probability of 'stayed'; the scores passed in were those of 'churned'" in repr(
         named
     )
 
@@ -83,7 +83,7 @@ def test_a_label_that_is_not_there_cannot_be_the_positive_one(rows):
 def test_a_frozen_model_that_takes_the_labels_for_each_other_is_noticed(rows):
     X, y, _, _ = rows
     turned = LogisticRegression(max_iter=500).fit(X, np.where(y == "stayed", "churned", "stayed"))
-    with pytest.warns(DataWarning, match="Check that the model means by 'churned' and 'stayed'"):
+    with pytest.warns(DataWarning, match="Check that 'churned' and 'stayed'"):
         FalconDiscover(FrozenEstimator(turned), ranker="gated_confidence").fit(X, y)
 
 
@@ -114,10 +114,10 @@ def test_scores_of_training_rows_are_noticed(rows):
     with notices.collected():
         verdict = found.evaluate(taus=()).verdict()
         statements = found.review_budget(0.02), found.missed_bound(0.2)
-    assert verdict.endswith("There is nothing to rank.")
+    assert verdict.endswith("nothing to rank.")
     for statement in statements:
         assert str(statement).startswith(found.alerts[0])
-        assert "do not rely on this" in str(statement)
+        assert "before you rely on this" in str(statement)
 
 
 def test_a_frozen_model_on_its_training_rows_is_noticed_and_stays_so_when_loaded(rows, tmp_path):
@@ -164,7 +164,7 @@ def test_bare_scores_are_only_assumed_to_be_of_unseen_rows(rows):
     X, y, proba, _ = rows
     found, _ = audited(X, y, proba)
     assert "each judged by a ranker that has not seen it" in found.source
-    assert "this assumes that the model has not seen these rows either" in found.source
+    assert "provided that the model has not seen them either" in found.source
     assert found.source in str(found.review_budget(0.05))
     sure, _ = audited(X, y, np.where(y == "stayed", 0.97, 0.02))
     verdict = sure.evaluate(taus=()).verdict()
@@ -198,7 +198,7 @@ def test_a_report_begins_with_the_alert_and_says_whose_probability_the_score_is(
     page, text = html(report), markdown(report)
     assert page.index('class="alert"') < page.index('id="verdict"')
     assert "rank the labels backwards" in page
-    assert text.index("rank the labels backwards") < text.index("predictions the model was")
+    assert text.index("rank the labels backwards") < text.index(summary["verdict"][:20])
     for words in (page, text):
         assert words.count("robability of") >= 2
 

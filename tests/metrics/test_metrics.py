@@ -152,7 +152,7 @@ def test_ece_by_hand():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: metrics.false_confidence([0, 2], [0.1, 0.2]), "y must hold 0/1"),
+        (lambda: metrics.false_confidence([0, 2], [0.1, 0.2]), "y must contain only 0/1"),
         (lambda: metrics.false_confidence([0, 1], [0.1, 1.2]), "p holds 1.2 in row 1"),
         (lambda: metrics.false_confidence([0, 1], [0.1, np.nan]), "p holds nan in row 1"),
         (lambda: metrics.capture_at([0, 1], [0.1, 0.2], 0), "budget is 0"),

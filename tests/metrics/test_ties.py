@@ -74,7 +74,9 @@ def test_a_fraction_is_told_as_about():
         budgets=(0.05, 0.5),
         taus=(),
     )
-    assert "the top 5 % finds about 0.2 of them, the top 50 % about 2.5." in told.verdict()
+    assert "5% (1 row) finds about 0.2 of them; the riskiest 50% (10 rows), about 2.5." in (
+        told.verdict()
+    )
 
 
 @st.composite
@@ -240,9 +242,9 @@ def test_a_file_sorted_by_label_gives_what_a_shuffled_one_gives(sorted_file, kin
             first = falcon.examine()
             second = permuted(first, order)
         else:
-            with pytest.warns(DataWarning, match="among the rows given to fit"):
+            with pytest.warns(DataWarning, match="also rows of the fit"):
                 first = falcon.examine(X, y)
-            with pytest.warns(DataWarning, match="among the rows given to fit"):
+            with pytest.warns(DataWarning, match="also rows of the fit"):
                 second = falcon.examine(X.iloc[order], y.iloc[order])
     assert len(np.unique(first.suspicion())) <= 8
     ours, theirs = asked(first), asked(second)

@@ -79,7 +79,7 @@ def test_the_scale_of_weights_hardly_matters(figure):
 def test_weights_must_match_the_rows():
     with pytest.raises(InputError, match="one for each row, 3"):
         metrics.fc_auroc([0, 1, 1], [0.1, 0.2, 0.3], sample_weight=[1, 2])
-    with pytest.raises(InputError, match="finite numbers of at least 0"):
+    with pytest.raises(InputError, match="finite numbers of 0 or more"):
         metrics.fc_auroc([0, 1, 1], [0.1, 0.2, 0.3], sample_weight=[1, 2, -1])
 
 

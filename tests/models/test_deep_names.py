@@ -90,4 +90,4 @@ def test_a_deep_model_is_not_to_be_saved_and_that_is_said_before_the_work(tmp_pa
     words = ["audit", str(data), "--target", "y", "--backbone", "saint", "--save", str(out)]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 1
-    assert "--save cannot keep the deep model 'saint'" in " ".join(done.output.split())
+    assert "--save cannot store the deep model 'saint'" in " ".join(done.output.split())

@@ -152,8 +152,8 @@ def gap_in_mixes(proba):
         (lambda proba: 0.9 * proba, r"two columns that sum to 0.9 in row 0 \(100 such row"),
         (lambda proba: np.column_stack([proba, proba]) / 2, r"has the shape \(100, 4\)"),
         (lambda proba: proba[1:], r"has the shape \(99, 2\): .* 100 in all"),
-        (lambda proba: proba.astype(complex), "holds complex numbers"),
-        (lambda proba: np.ma.masked_less(proba, 0.2), "holds masked values"),
+        (lambda proba: proba.astype(complex), "contains complex numbers"),
+        (lambda proba: np.ma.masked_less(proba, 0.2), "contains masked values"),
         (lambda proba: sp.csr_array(proba), "is of the type csr_array and cannot be read"),
     ],
     ids=["nan", "nan in mixes", "range", "sum", "columns", "rows", "complex", "masked", "sparse"],
@@ -172,8 +172,8 @@ def test_given_probabilities_are_held_to_the_same(rows):
     np.testing.assert_array_equal(discover(X, y, two, random_state=0).suspicion(), wanted)
     for given, sentence in [
         (0.8 * two, "proba has two columns that sum to 0.8"),
-        (np.ma.masked_less(p, 0.3), "proba holds masked values"),
-        (p + 0.1j, "proba holds complex numbers"),
+        (np.ma.masked_less(p, 0.3), "proba contains masked values"),
+        (p + 0.1j, "proba contains complex numbers"),
         (["sure"] * len(p), "proba .* cannot be read as numbers"),
     ]:
         with pytest.raises(InputError, match=sentence):
@@ -368,7 +368,7 @@ def test_a_fitted_model_that_is_not_frozen_is_fitted_again_and_that_is_said(rows
     falcon = FalconDiscover(model, **FAST).fit(X, y)
     # The copies were fitted, the model was not: no warning until it is.
     fitted = model.fit(X[:50], y[:50])
-    with pytest.warns(DataWarning, match=r"is fitted already: .* pass FrozenEstimator\(model\)"):
+    with pytest.warns(DataWarning, match=r"is already fitted: .* pass FrozenEstimator\(model\)"):
         again = FalconDiscover(fitted, **FAST).fit(X, y)
     np.testing.assert_array_equal(again.score_samples(), falcon.score_samples())
 

@@ -41,11 +41,11 @@ def test_decisions_at_another_threshold_are_counted(rows, frozen, in_pipeline):
     X, labels = rows
     model = decides_at(0.8, rows, frozen=frozen, in_pipeline=in_pipeline)
     falcon = FalconDiscover(model, threshold=0.6, **FAST)
-    with pytest.warns(DataWarning, match="own predict differs from 'p >= 0.6'") as told:
+    with pytest.warns(DataWarning, match="predict differs from 'p >= 0.6'") as told:
         falcon.fit(X, labels)
     p = falcon.examine().state.p
     between = int(((p >= 0.6) & (p < 0.8)).sum())
-    assert f"in {between} of 160 rows: the audit speaks of decisions at 0.6" in str(told[0].message)
+    assert f"in {between} of 160 rows: the audit is about decisions at 0.6" in str(told[0].message)
     new = X[:40] + 0.05
     p = falcon.predict_proba(new)[:, 1]
     between = int(((p >= 0.6) & (p < 0.8)).sum())

@@ -234,7 +234,7 @@ LINE = re.compile(
 
 def follows(sentence, events, eligible, lift, expected):
     """Return whether a sentence about a region follows from the figures as shown beside it."""
-    if "Regions confirmed at the fit" in sentence:
+    if re.search("Regions (that the fit )?confirmed", sentence):
         return True
     if "o more confident errors" in sentence:
         return events <= expected
@@ -331,7 +331,7 @@ def test_without_a_confirmed_region_the_first_sentence_leaves_room_for_the_figur
     none = "No region has more confident errors than the model's confidence predicts."
     assert repr(RegionSet((), (), clusters)) == none
     doubtful = rule_of(Range("age", 30.0, None), p=0.5)
-    assert "1 found on one half" in repr(RegionSet((doubtful,), (), clusters))
+    assert "1 candidate was not confirmed" in repr(RegionSet((doubtful,), (), clusters))
 
 
 def test_a_region_is_shown_for_rows_without_labels_too(alike):

@@ -36,7 +36,7 @@ def test_a_region_that_is_there_again_held(audit):
     assert line["here_p_value"] <= line["here_adjusted_p"] <= 0.05
     assert line["claim"] == "more than predicted"
     printed = repr(found.regions)
-    assert printed.startswith("Regions confirmed at the fit to have more confident errors")
+    assert printed.startswith("Regions that the fit confirmed to have more confident errors")
     assert "expected: held\n" in printed
     assert "independent" in printed
 
@@ -62,8 +62,8 @@ def test_few_rows_cannot_tell(audit):
 def test_at_the_fit_nothing_is_tested_again(audit):
     assert set(audit.regions_.outcomes) == {None}
     assert "outcome" not in audit.regions_.frame()
-    assert "held" not in repr(audit.regions_)
-    assert repr(audit.regions_).endswith("independent of each other; exact copies count once.")
+    assert "expected: " not in repr(audit.regions_)
+    assert repr(audit.regions_).endswith("independent; exact copies count once.")
 
 
 def test_the_p_value_is_the_exact_test_of_the_fixed_rule_on_all_these_rows(audit):
@@ -105,7 +105,7 @@ def test_the_report_says_what_became_of_each_region(audit, tmp_path):
         assert "Regions confirmed at the fit, counted on these rows and tested again." in text
         assert "One region did not hold" in text
         assert "there are more confident errors" not in text
-        assert "rows as independent of each other" in text
+        assert "rows as independent" in text
 
 
 @pytest.mark.filterwarnings("ignore:.*have a twin")

@@ -49,17 +49,17 @@ def test_marks_of_this_audit_are_compared(tmp_path):
 @pytest.mark.parametrize(
     ("summary", "sentence"),
     [
-        ("", "is not the summary that audit writes"),
-        ("{", "is not the summary that audit writes"),
-        ("[]", "is not the summary that audit writes"),
-        ("null", "is not the summary that audit writes"),
-        ("{}", "is not the summary that audit writes"),
-        ('{"settings": 3}', "is not the summary that audit writes"),
-        ('{"settings": {"tau": 0.9}}', "is not the summary that audit writes"),
-        (json.dumps({"settings": SETTINGS | {"tau": "high"}}), "holds the threshold 'high'"),
-        (json.dumps({"settings": SETTINGS | {"tau": 95}}), "holds the threshold 95"),
-        (json.dumps({"settings": SETTINGS | {"severity": []}}), "names a ranker that audit does"),
-        (json.dumps({"settings": SETTINGS | {"ranker": None}}), "names a ranker that audit does"),
+        ("", "is not a summary written by audit"),
+        ("{", "is not a summary written by audit"),
+        ("[]", "is not a summary written by audit"),
+        ("null", "is not a summary written by audit"),
+        ("{}", "is not a summary written by audit"),
+        ('{"settings": 3}', "is not a summary written by audit"),
+        ('{"settings": {"tau": 0.9}}', "is not a summary written by audit"),
+        (json.dumps({"settings": SETTINGS | {"tau": "high"}}), "has the threshold 'high'"),
+        (json.dumps({"settings": SETTINGS | {"tau": 95}}), "has the threshold 95"),
+        (json.dumps({"settings": SETTINGS | {"severity": []}}), "names an unknown ranker"),
+        (json.dumps({"settings": SETTINGS | {"ranker": None}}), "names an unknown ranker"),
     ],
 )
 def test_a_changed_summary_is_said_in_a_sentence(tmp_path, summary, sentence):

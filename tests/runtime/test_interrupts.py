@@ -92,8 +92,8 @@ def started(*words):
 @pytest.mark.parametrize(
     ("number", "code", "words"),
     [
-        (signal.SIGINT, 130, "interrupted: nothing was written."),
-        (signal.SIGTERM, 143, "stopped: nothing was written."),
+        (signal.SIGINT, 130, "Interrupted. Nothing was written."),
+        (signal.SIGTERM, 143, "Stopped. Nothing was written."),
     ],
 )
 def test_a_signal_half_way_leaves_nothing_and_says_so(tmp_path, number, code, words):

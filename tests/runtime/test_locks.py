@@ -51,6 +51,6 @@ def test_a_lock_has_one_holder_at_a_time(tmp_path):
 def test_a_lock_that_is_a_link_leaves_its_target_alone(tmp_path):
     (tmp_path / "precious").write_text("kept")
     (tmp_path / "lock").symlink_to(tmp_path / "precious")
-    with pytest.raises(InputError, match="is a link"), locks.held(tmp_path / "lock"):
+    with pytest.raises(InputError, match="is a symbolic link"), locks.held(tmp_path / "lock"):
         pass
     assert (tmp_path / "precious").read_text() == "kept"

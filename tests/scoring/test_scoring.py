@@ -204,8 +204,8 @@ def test_killed_in_the_middle_it_goes_on_and_ends_with_the_same_files(place, tmp
 
 def test_a_finished_run_is_not_done_again(place, tmp_path):
     words = ("score", place / "audit.falcon", place / "new.parquet", "--out", tmp_path / "out")
-    assert "1 of them done now" in run(*words).output
-    assert "0 of them done now" in run(*words).output
+    assert "1 of them written now" in run(*words).output
+    assert "0 of them written now" in run(*words).output
 
 
 def test_another_run_into_the_same_folder_is_refused(place, tmp_path):
@@ -256,10 +256,10 @@ def test_what_cannot_be_scored_is_said_before_anything_is_written(place, tmp_pat
         assert sentence in stderr
     words = ("score", audit, place / "new.parquet", "--out")
     assert "lacks the column 'nr'" in run(*words, out, "--id", "nr", code=1).stderr
-    assert "which is a column of the result" in run(*words, out, "--id", "p", code=1).stderr
+    assert "'p', but the results have a column" in run(*words, out, "--id", "p", code=1).stderr
     assert "at least 1" in run(*words, out, "--part-rows", 0, code=1).stderr
     assert "choose one of local, dask" in run(*words, out, "--engine", "spark", code=1).stderr
-    assert "belongs to --engine dask" in run(*words, out, "--scheduler", "x", code=1).stderr
+    assert "applies to --engine dask" in run(*words, out, "--scheduler", "x", code=1).stderr
     assert "is not empty" in run(*words, tmp_path / "used", code=1).stderr
     assert not out.exists()
 

@@ -77,7 +77,7 @@ def test_ids_of_a_csv_file_are_kept_as_they_are_written(audit, tmp_path):
 def test_a_csv_file_with_a_separator_too_many_is_refused(audit, tmp_path):
     text = NEW.to_csv(index=False).splitlines()
     (tmp_path / "new.csv").write_text("\n".join([text[0], *(f"{line}," for line in text[1:])]))
-    with pytest.raises(InputError, match=r"line 2 of .* has 5 fields, and the header 4"):
+    with pytest.raises(InputError, match=r"line 2 of .* has 5 fields, but the header has 4"):
         scores(audit, tmp_path / "new.csv", tmp_path / "out")
 
 
@@ -133,7 +133,7 @@ def test_a_run_killed_while_its_plan_was_written_can_be_started_again(audit, dat
 
 def test_results_inside_the_folder_that_is_read_are_refused_at_once(audit, data, tmp_path):
     for out in (tmp_path, tmp_path / "deep" / "out"):
-        with pytest.raises(InputError, match=r"is inside .*, which is read"):
+        with pytest.raises(InputError, match=r"is inside .*: give a folder elsewhere"):
             scores(audit, tmp_path, out)
     assert not (tmp_path / "deep").exists()
 
@@ -211,7 +211,7 @@ def test_a_lock_that_is_a_link_does_not_empty_its_target(audit, data, tmp_path):
     out.mkdir()
     (tmp_path / "precious").write_text("kept")
     (out / ".lock").symlink_to(tmp_path / "precious")
-    with pytest.raises(InputError, match="is a link"):
+    with pytest.raises(InputError, match="is a symbolic link"):
         scores(audit, data, out)
     assert (tmp_path / "precious").read_text() == "kept"
 

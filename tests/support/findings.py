@@ -11,7 +11,7 @@ import pandas as pd
 from falcon_discover.audit.finding import Finding
 from falcon_discover.audit.fitted import FittedAudit
 from falcon_discover.data.table import Table
-from falcon_discover.evaluation.budget import CROSS_FITTED
+from falcon_discover.evaluation.sources import CROSS_FITTED
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.region_set import RegionSet

@@ -7,27 +7,26 @@ PRECOMPUTED = "precomputed"
 # What a report says of an audit without a model.
 PREDICTIONS = {
     "mode": "predictions only",
-    "absent": "the stability signals: there was no model to probe",
+    "absent": "the stability signals, which need the model",
 }
 NO_MODEL = (
-    "There was no model to probe, so the stability signals "
-    f"({', '.join(STABILITY_SIGNALS)}) are absent and rankers that need them are left out."
+    "Without the model there are no stability signals "
+    f"({', '.join(STABILITY_SIGNALS)}), and rankers that need them are left out."
 )
 NO_SCORES = (
-    "this audit was made of predictions alone and has no model to ask for scores: give those of "
-    "the rows as proba."
+    "this audit was made from predictions alone and has no model: pass the scores of these rows "
+    "as proba."
 )
 OWN_SCORES = (
-    "proba was given, and this audit asks its own model for scores: leave proba out, or use "
+    "proba was given, but this audit gets its scores from its own model: leave proba out, or use "
     "FalconDiscover('precomputed')."
 )
 ONLY_CONFIDENCE = (
-    "this audit was saved without reference rows: rows are ranked by gated confidence, and all "
-    "signals but the model's own certainty are missing. Save with reference='sample' or 'full' "
-    "for more."
+    "this audit was saved without reference rows: it ranks rows by gated confidence and has only "
+    "the signals of the model's own certainty. Save with reference='sample' or 'full' to get all."
 )
 NO_FIT_ROWS = (
-    "the rows given to fit were left out when this audit was saved: give X (and y); for figures, "
+    "the rows given to fit were left out when this audit was saved: pass X (and y); for plots, use "
     "examine(X, y).plot."
 )
 LEFT_OUT = (

@@ -75,7 +75,7 @@ class Aliases(BaseEstimator):
             given = {"y": y, "proba": proba, "sample_weight": sample_weight, "groups": groups}
             for name, value in given.items():
                 if value is not None:
-                    raise InputError(f"{name} was given without X: give both, or neither.")
+                    raise InputError(f"{name} was given without X: pass both or neither.")
             return self.audit_.examine()
         table = self.new_rows(X)
         p = self.given_scores(X, table, proba)
@@ -126,7 +126,7 @@ class Aliases(BaseEstimator):
         if X_cal is None and y_cal is None:
             return None
         if X_cal is None or y_cal is None:
-            raise InputError("X_cal and y_cal belong together: give both or neither.")
+            raise InputError("X_cal and y_cal belong together: pass both or neither.")
         validate_data(self, X_cal, reset=False, skip_check_array=True)
         rows = self._as_fitted(Table.from_input(X_cal, table.kinds), table.native)
         known = Labels.from_input(y_cal, labels.classes)

@@ -43,14 +43,14 @@ def check_given(precomputed: bool, proba: Any, positive: Any, X_cal: Any) -> Non
         if proba is not None:
             raise InputError(OWN_SCORES)
         if positive is not None:
-            raise InputError("positive belongs to proba: leave it out.")
+            raise InputError("positive only applies with proba: leave it out.")
         return
     if proba is None:
-        raise InputError("estimator is 'precomputed': give the scores of the rows as proba.")
+        raise InputError("estimator is 'precomputed': pass the scores of the rows as proba.")
     if X_cal is not None:
         raise InputError(
-            "X_cal was given, and the estimator is 'precomputed': there is no model to score "
-            "these rows with. Give all labelled rows to fit."
+            "X_cal was given, but with estimator 'precomputed' there is no model to score those "
+            "rows. Pass all labelled rows to fit."
         )
 
 
@@ -65,11 +65,14 @@ def scored_class(positive: Any, labels: Labels, dimensions: int) -> int:
     if positive is None:
         return 1
     if dimensions == 2:
-        raise InputError("positive belongs to one column of scores: proba has more, leave it out.")
+        raise InputError(
+            "positive only applies to a single column of scores, and proba has more: leave it out."
+        )
     names = [str(label) for label in labels.classes]
     if str(positive) not in names:
         raise InputError(
-            f"positive is {str(positive)!r}, but the labels are {names[0]!r} and {names[1]!r}."
+            f"positive is {str(positive)!r}, but the labels are {names[0]!r} and {names[1]!r}: "
+            "pass one of them."
         )
     return names.index(str(positive))
 
@@ -78,8 +81,8 @@ def warn_decisions(p: FloatArray) -> None:
     """Warn where given scores are no probabilities, but decisions."""
     if np.isin(p, (0.0, 1.0)).all():
         notices.warn(
-            "proba holds only 0 and 1: these look like decisions, not probabilities, and every "
-            "row counts as fully confident."
+            "proba contains only 0 and 1, which look like decisions, not probabilities: every row "
+            "counts as fully confident. Pass probabilities if you have them."
         )
 
 
@@ -89,7 +92,7 @@ def warn_few_rows(folds: list[tuple[IntArray, IntArray]], n_neighbors: int) -> N
     if fewest < n_neighbors:
         notices.warn(
             f"there are only {fewest} rows to compare with: n_neighbors is lowered from "
-            f"{n_neighbors} to {fewest} where it must be."
+            f"{n_neighbors} to {fewest} where necessary."
         )
 
 
@@ -97,14 +100,15 @@ def warn_own_decisions(differing: int, n_rows: int, threshold: float, n_classes:
     """Warn where a model decides otherwise than by its scores."""
     if differing and n_classes > 2:
         notices.warn(
-            f"the model's own predict differs from its likeliest class in {differing:,} of "
-            f"{n_rows:,} rows: the audit speaks of the likeliest class."
+            f"the model's predict differs from its most probable class in {differing:,} of "
+            f"{n_rows:,} rows: the audit is about the most probable class."
         )
     elif differing:
         level = f"{threshold:g}"
         notices.warn(
-            f"the model's own predict differs from 'p >= {level}' in {differing:,} of {n_rows:,} "
-            f"rows: the audit speaks of decisions at {level}, not of the model's own."
+            f"the model's predict differs from 'p >= {level}' in {differing:,} of {n_rows:,} "
+            f"rows: the audit is about decisions at {level}, not the model's own. Set threshold "
+            "to the model's."
         )
 
 
@@ -156,19 +160,19 @@ def check_parameters(
     for name, level in _levels(tau).items():
         percent = isinstance(level, int | float) and 50 <= level <= 100
         meant = f" (did you mean {level / 100:g}?)" if percent else ""
-        must = f"a confidence lies between 0.5 and 1{meant}"
+        must = f"give a confidence between 0.5 and 1{meant}"
         check_number(name, level, lambda value: 0.5 <= value <= 1, must)
-    must = "a probability lies between 0 and 1"
+    must = "give a probability between 0 and 1"
     check_number("threshold", threshold, lambda value: 0 < value < 1, must)
     for name, value in counts.items():
         if not _is_whole(value) or value < 1:
-            raise InputError(f"{name} is {value!r}: it must be a whole number of at least 1.")
+            raise InputError(f"{name} is {value!r}: give a whole number of at least 1.")
     check_numbers("mix", mix, lambda weight: 0 < weight < 1, "give weights between 0 and 1")
     if isinstance(cv, bool | str | float) or not (
         cv is None or _is_whole(cv) or hasattr(cv, "split") or isinstance(cv, Iterable)
     ):
         raise InputError(
-            f"cv is {cv!r}: give a number of folds, a splitter of scikit-learn, or a list of "
+            f"cv is {cv!r}: give a number of folds, a scikit-learn splitter, or a list of "
             "(train, test) pairs of row positions."
         )
     seeded = _is_whole(random_state) and 0 <= random_state < 2**32
@@ -197,8 +201,8 @@ def check_threshold(threshold: float, labels: Labels) -> None:
     """Raise if a threshold is asked for and there are more than two classes."""
     if threshold != PAPER.decision_threshold and labels.n_classes != 2:
         raise InputError(
-            f"threshold is {threshold:g}, and there are {labels.n_classes} classes: it is of the "
-            "positive one of two. Of more, the likeliest class is decided; leave it out."
+            f"threshold is {threshold:g}, but there are {labels.n_classes} classes: it only "
+            "applies to two. Leave it out; the most probable class is predicted."
         )
 
 
@@ -249,8 +253,8 @@ def warn_target_among_columns(table: Table, labels: Labels) -> None:
         column = table.frame[name]
         if _one_to_one(column[some], labels.codes[some]) and _one_to_one(column, labels.codes):
             notices.warn(
-                f"column {name!r} has one value for each class, in every row: if it is the target, "
-                "or comes from it, leave it out of X."
+                f"column {name!r} gives away the class of every row: if it is the target, or "
+                "derived from it, leave it out of X."
             )
 
 

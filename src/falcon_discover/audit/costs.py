@@ -9,6 +9,7 @@ from scipy.stats import rankdata
 
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime.types import BoolArray, FloatArray
+from falcon_discover.runtime.words import number_of
 
 # The name, among rankers, of the order by expected cost.
 BY_COST = "by_cost"
@@ -25,16 +26,16 @@ def checked_cost(cost: Any, n: int) -> FloatArray:
     try:
         values = np.asarray(cost, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError("cost holds values that are no numbers: give one number per row.") from (
-            error
-        )
+        raise InputError(
+            "cost contains values that are not numbers: give one number per row."
+        ) from error
     if values.shape != (n,):
         raise InputError(f"cost has the shape {values.shape}: give one number per row, {n} in all.")
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if len(bad):
         raise InputError(
-            f"cost holds {values[bad[0]]:g} in row {bad[0]} ({len(bad):,} such row(s)): a cost is "
-            "a number of 0 or more."
+            f"cost is {values[bad[0]]:g} in row {bad[0]} ({number_of(len(bad), 'such row')}): "
+            "give numbers of 0 or more."
         )
     return values
 

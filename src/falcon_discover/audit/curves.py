@@ -128,11 +128,13 @@ class Curves:
         codes, found = self.found.labels, self.found
         if not found.audit.has_rows:
             raise InputError(
-                "the rows of the fit, which calibrators learn from, were left out when this audit "
-                "was saved."
+                "calibrators learn from the rows of the fit, which were left out when this audit "
+                "was saved: save it with reference='sample' or 'full'."
             )
         if not (enough_labels(codes) and enough_labels(found.audit.training.source("all").codes)):
-            raise InputError("there are too few labelled rows of one class to recalibrate.")
+            raise InputError(
+                "one class has too few labelled rows to recalibrate: give more rows of it."
+            )
         rows = LabelledState(found.state, codes)
         if found.is_fit_rows:
             return cross_recalibrated(rows, found.tau)

@@ -56,7 +56,7 @@ def fit_drawing(
     if validation is None:
         for name, given in (("groups_cal", groups_cal), ("sample_weight_cal", sample_weight_cal)):
             if given is not None:
-                raise InputError(f"{name} was given without X_cal: give both, or neither.")
+                raise InputError(f"{name} was given without X_cal: pass both or neither.")
         return Drawn(group, weight)
     for name, given, given_cal in (
         ("groups", groups, groups_cal),
@@ -64,7 +64,7 @@ def fit_drawing(
     ):
         if (given is None) != (given_cal is None):
             raise InputError(
-                f"{name} and {name}_cal belong together where there is X_cal: give both or neither."
+                f"with X_cal, {name} and {name}_cal belong together: pass both or neither."
             )
     other, other_known = given_groups(groups_cal, len(validation), "groups_cal")
     checked = Drawn(

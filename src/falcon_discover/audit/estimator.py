@@ -33,7 +33,7 @@ from falcon_discover.audit.fitted import FittedAudit
 from falcon_discover.audit.fitting import Recipe, check_ranker, fit_audit
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
-from falcon_discover.evaluation.budget import CROSS_FITTED, GIVEN_SCORES
+from falcon_discover.evaluation.sources import CROSS_FITTED, GIVEN_SCORES
 from falcon_discover.metrics import decided
 from falcon_discover.models import library
 from falcon_discover.models.crossfit import (

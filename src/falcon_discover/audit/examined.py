@@ -12,9 +12,9 @@ import pandas as pd
 
 from falcon_discover.data.table import Table
 from falcon_discover.data.twins import Content, warn_twins
-from falcon_discover.evaluation.budget import KNOWN_UNSEEN, NEW_ROWS
 from falcon_discover.evaluation.plausibility import alerts
 from falcon_discover.evaluation.sides import by_predicted_class, notice
+from falcon_discover.evaluation.sources import KNOWN_UNSEEN, NEW_ROWS
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.metrics.ordering import tie_keys
@@ -38,7 +38,7 @@ class Examined:
     state : their signals
     codes : their labels as positions among the classes, or None if they are not known
     is_fit_rows : whether these are the rows of the fit themselves, each judged out-of-fold
-    source : what is known about these rows, in words; see `falcon_discover.evaluation.budget`
+    source : what is known about these rows, in words; see `falcon_discover.evaluation.sources`
     cost : what a confident error in each row costs, where that is known
     """
 
@@ -122,7 +122,7 @@ class Examined:
     def labels(self) -> npt.NDArray[np.int8]:
         """The labels by position among the classes, or an error that asks for them."""
         if self.codes is None:
-            raise InputError("this needs labels: give y with X.")
+            raise InputError("this needs labels: pass y with X.")
         return self.codes
 
     @cached_property

@@ -22,10 +22,11 @@ from falcon_discover.calibration.discrepancy import Caution
 from falcon_discover.calibration.model import StateCalibrator
 from falcon_discover.data.times import times_of
 from falcon_discover.evaluation import budget as guarantee
-from falcon_discover.evaluation.budget import KNOWN_UNSEEN, MissedBound, ReviewBudget
+from falcon_discover.evaluation.budget import MissedBound, ReviewBudget
 from falcon_discover.evaluation.contributions import Contributions
 from falcon_discover.evaluation.periods import Periods
 from falcon_discover.evaluation.results import Evaluation, evaluate
+from falcon_discover.evaluation.sources import KNOWN_UNSEEN
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.regions.conflict import Conflict
@@ -305,14 +306,14 @@ class Finding(Examined):
 
     def calibration_weights(self) -> FloatArray:
         """Return w_cal of each row; its labels must be known."""
-        self._check_compared("the measure of calibration weights", "calibration weights need")
+        self._check_compared("the calibration weight", "calibration weights need")
         return calibration_weights(self.state, self.events)
 
     def _check_compared(self, what: str, needs: str) -> None:
         if not self.audit.has_rows:
-            raise InputError(f"{what} compares with {LEFT_OUT}")
+            raise InputError(f"{what} compares rows with {LEFT_OUT}")
         if not self.state.has_stability:
-            raise InputError(f"{needs} a model: {NO_MODEL}")
+            raise InputError(f"{needs} a model. {NO_MODEL}")
 
     def calibrator(
         self, method: str, *, weighted: bool = False, caution: Caution = 0.0
@@ -321,7 +322,7 @@ class Finding(Examined):
         return self.audit.calibrator(method, weighted=weighted, caution=caution)
 
     def contributions(self) -> Contributions:
-        """Return what each family of signals earns; see `FittedAudit.contributions`."""
+        """Return what each family of signals contributes; see `FittedAudit.contributions`."""
         return self.audit.contributions()
 
     def report(
@@ -344,10 +345,11 @@ class Finding(Examined):
         path : a folder for all files and the review list, or one file ending in .html, .md, .json
         name : of the data, as the report's title
         budget : how much to review: a share of the rows, or a number of them
-        max_residual_rate : rate of confident errors among unread rows to find a budget for
-        batch : how many rows to come budgets are to speak of; without it, of the long run
-        contributions : whether to measure what each family of signals earns, which refits the
-            ranker; None measures it where that takes little
+        max_residual_rate : acceptable rate of confident errors among unreviewed rows; the report
+            then says which budget meets it
+        batch : size of the next batch that budgets refer to; without it, they refer to the long run
+        contributions : whether to measure what each family of signals contributes, which refits
+            the ranker; None measures it if that is quick
         cost : of a confident error in each row, as in `review`
         times : when each row is from, for the rate of confident errors by period
         how : what else to say about where the finding comes from

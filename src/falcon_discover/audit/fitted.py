@@ -111,7 +111,7 @@ class FittedAudit:
             if not set(rankers.trait(made, "needs")) <= set(
                 self.training.oof.state.signals.columns
             ):
-                raise InputError(f"the ranker {spec!r} compares with {LEFT_OUT}")
+                raise InputError(f"the ranker {spec!r} compares rows with {LEFT_OUT}")
         return self.training.ranker(spec, tau)
 
     def state(
@@ -218,15 +218,15 @@ class FittedAudit:
         weights = rows.state.weight
         if weighted:
             if not rows.state.has_stability:
-                raise InputError(f"calibration weights need a model: {NO_MODEL}")
+                raise InputError(f"calibration weights need a model. {NO_MODEL}")
             own = training_weights(calibration_weights(rows.state, rows.events(self.tau)))
             weights = own if weights is None else own * weights
         return fitted_calibrator(method, rows.state, rows.codes, weights, caution=caution)
 
     def contributions(self) -> Contributions:
-        """Return what each family of signals earns, on the rows that the ranker learned from."""
+        """Return what each signal family contributes, on the rows the ranker learned from."""
         if not self.has_rows:
-            raise InputError(f"the measure of contributions learns from {LEFT_OUT}")
+            raise InputError(f"contributions are measured on {LEFT_OUT}")
         ranker = self.ranker
         if not isinstance(ranker, rankers.GatedRisk):
             ranker = self.ranker_of("auto", self.tau)
@@ -237,9 +237,9 @@ class FittedAudit:
         twins = _share_of_twins(state)
         if twins > 0.5 + _share_of_twins(self.training.oof.state) / 2:
             notices.warn(
-                f"{100 * twins:.0f} % of these rows are among the rows given to fit, so each finds "
-                "itself as its own neighbour: call the method without X for their out-of-fold "
-                "result (signals: examine().frame())."
+                f"{100 * twins:.0f}% of these rows are also rows of the fit, so each is its own "
+                "nearest neighbour and looks safer than it is. In Python, call the method "
+                "without X for their out-of-fold results (signals: examine().frame())."
             )
 
 

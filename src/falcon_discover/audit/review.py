@@ -13,7 +13,7 @@ from scipy.special import expit
 from falcon_discover.metrics import review_order, review_size
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.runtime.types import FloatArray, IntArray
-from falcon_discover.runtime.words import odds, percent
+from falcon_discover.runtime.words import joined, odds, percent
 from falcon_discover.signals.catalogue import OPINIONS
 from falcon_discover.signals.state import State
 
@@ -22,6 +22,8 @@ DOUBTFUL_SHARE = 0.60
 NOTABLE_DRIFT = 0.10
 THIN_SUPPORT = 0.20
 HALF_SURE = 0.75
+# Between what speaks against a prediction and what speaks for it.
+FAVOUR = " In its favour: "
 
 
 def review_list(
@@ -59,7 +61,7 @@ def review_list(
         _reason(row, level) for row, level in zip(signals.to_dict("records"), levels, strict=True)
     ]
     if risk is not None:
-        known = [odds(value) if value > 0 else "" for value in risk[top]]
+        known = [f"Risk about {odds(value)}" if value > 0 else "" for value in risk[top]]
         if interval is not None:
             ends = zip(*(end[top] for end in interval), strict=True)
             known = [
@@ -67,7 +69,7 @@ def review_list(
                 for text, (low, high) in zip(known, ends, strict=True)
             ]
         reasons = [
-            f"{chance}: {text}" if chance else text
+            f"{chance}. {text}" if chance else text
             for chance, text in zip(known, reasons, strict=True)
         ]
     costs = {}
@@ -95,20 +97,20 @@ def _reason(signals: Mapping[str, float], tau: float) -> str:
     confidence = signals["confidence"]
     sure = f"{percent(confidence)} sure"
     if confidence < tau:
-        return f"{sure}: below the {percent(tau)} threshold, so it cannot be a confident error"
+        return f"{sure}, below the {percent(tau)} threshold: it cannot be a confident error."
     clauses = [
         *_neighbour_clause(signals),
-        *_stability_clause(signals),
         *_support_clause(signals),
         *_opinion_clause(signals),
+        *_stability_clause(signals),
     ]
     doubts = [text for against, text in clauses if against]
     comforts = [text for against, text in clauses if not against]
     if doubts:
-        sure = f"{sure}, but {' and '.join(doubts)}"
+        sure = f"{sure}, but{':' if len(doubts) > 1 else ''} {joined(doubts)}"
     elif confidence < (1 + tau) / 2:
-        sure = f"{sure}, close to the {percent(tau)} threshold"
-    return "; ".join([sure, " and ".join(comforts)]) if comforts else sure
+        sure = f"{sure}, only just above the {percent(tau)} threshold"
+    return f"{sure}.{FAVOUR}{joined(comforts)}." if comforts else f"{sure}."
 
 
 Clauses = list[tuple[bool, str]]
@@ -118,29 +120,29 @@ def _neighbour_clause(signals: Mapping[str, float]) -> Clauses:
     if "neighbours" not in signals:
         return []
     share, k = signals["labelled_as_predicted"], int(signals["neighbours"])
-    doubtful = share < DOUBTFUL_SHARE
-    words = f"{round(share * k)} of its {k} nearest neighbours share the predicted label"
-    return [(doubtful, f"only {words}" if doubtful else words)]
+    same = round(share * k)
+    if same == k:
+        return [(False, f"all of the {k} most similar cases agree")]
+    if same == 0:
+        return [(True, f"none of the {k} most similar cases agrees")]
+    words = f"{same} of the {k} most similar cases {'agrees' if same == 1 else 'agree'}"
+    return [(True, f"only {words}")] if share < DOUBTFUL_SHARE else [(False, words)]
 
 
 def _stability_clause(signals: Mapping[str, float]) -> Clauses:
     if "max_drift" not in signals or "labelled_as_predicted" not in signals:
         return []
     flips, drift = 1.0 - signals["label_consistency"], signals["max_drift"]
-    # "Them" needs the neighbours to stand right before, as a doubt or a comfort alike.
-    notable = flips > 0 or drift >= NOTABLE_DRIFT
-    together = notable == (signals["labelled_as_predicted"] < DOUBTFUL_SHARE)
-    whom = "them" if together else "its neighbours"
     if flips > 0:
-        return [(True, f"the decision flips in {percent(flips)} of the mixes with {whom}")]
-    if notable:
-        return [(True, f"the score moves by {drift:.2f} when mixed with {whom}")]
-    return [(False, f"the score moves by at most {drift:.2f} when mixed with {whom}")]
+        return [(True, f"small changes flip the decision in {percent(flips)} of trials")]
+    if drift >= NOTABLE_DRIFT:
+        return [(True, f"small changes move the score by {drift:.2f}")]
+    return [(False, f"small changes hardly move the score (by {drift:.2f} at most)")]
 
 
 def _support_clause(signals: Mapping[str, float]) -> Clauses:
     thin = "support" in signals and signals["support"] < THIN_SUPPORT
-    return [(True, "few reference rows are like it")] if thin else []
+    return [(True, "there are few similar cases")] if thin else []
 
 
 def _opinion_clause(signals: Mapping[str, float]) -> Clauses:
@@ -149,6 +151,7 @@ def _opinion_clause(signals: Mapping[str, float]) -> Clauses:
         return []
     against = sum(view < 0 for view in views)
     if against:
-        return [(True, f"{against} of {len(views)} other models predict otherwise")]
+        verb = "disagrees" if against == 1 else "disagree"
+        return [(True, f"{against} of {len(views)} other models {verb}")]
     least = float(expit(min(views)))
     return [(True, f"another model is only {percent(least)} sure")] if least < HALF_SURE else []

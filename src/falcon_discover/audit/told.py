@@ -17,12 +17,12 @@ def told(found: Finding) -> str:
     if found.codes is None:
         sure = int(found.state.eligible(found.tau).sum())
         return (
-            f"{len(found.state):,} rows without labels, {sure:,} of them with at least "
-            f"{level(found.tau)} confidence; review(budget) ranks them. {_score(found)}"
+            f"{len(found.state):,} rows without labels. The model is at least {level(found.tau)} "
+            f"sure of {sure:,} of them. Call review(budget) to rank them. {_score(found)}"
         )
     evaluation = found.evaluate(taus=())
     if not found.audit.has_rows:
-        return f"{evaluation}\n\nRegions: {found.regions}"
+        return f"{evaluation}\n\n{found.regions}"
     note = "" if found.state.has_stability else f"\n\n{NO_MODEL}"
     return f"{evaluation}\n\n{_score(found)}{note}\n\n{found.regions}"
 
@@ -31,5 +31,5 @@ def _score(found: Finding) -> str:
     if len(found.classes) > 2:
         return "The score p is the probability of the predicted class."
     first, last = map(label_repr, found.classes[[0, -1]])
-    given = "" if found.audit.scored else f"; the scores given were those of {first}"
+    given = "" if found.audit.scored else f"; the scores passed in were those of {first}"
     return f"The score p is the probability of {last}{given}."

@@ -145,8 +145,7 @@ def action_tables(study: Study) -> dict[str, pd.DataFrame]:
     ]
     if not keys:
         raise InputError(
-            "there are no regions and calibrators in the store: 'bench run --part actions' makes "
-            "them."
+            "the store has no regions and calibrators: make them with 'bench run --part actions'."
         )
     return {
         "calibration": calibration(store, keys),

@@ -17,8 +17,8 @@ from falcon_discover.runtime.threads import limited
 from falcon_discover.scoring import cluster
 
 GIVEN_UP = (
-    "a run was given up: several workers died on it, perhaps for lack of memory. Use fewer workers "
-    "or more memory for each; finished runs are kept."
+    "a run was abandoned because several workers died on it, perhaps out of memory. Use fewer "
+    "workers or more memory for each; finished runs are kept."
 )
 
 

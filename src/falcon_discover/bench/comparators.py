@@ -52,8 +52,8 @@ def comparator_tables(folder: Path, names: Sequence[str] | None = None) -> dict[
                 softened += [{**place, **_softened(runs, by)} for by in SOFTENED]
     if not models:
         raise InputError(
-            f"no frozen model has all its seeds in {folder / plan.FROZEN}: "
-            "'python scripts/comparators.py' runs them."
+            f"no frozen model has all its seeds in {folder / plan.FROZEN}: run them with 'python "
+            "scripts/comparators.py'."
         )
     return {
         "models": pd.DataFrame(models),

@@ -100,7 +100,7 @@ def _regions(study: Study, name: str, axes: Any) -> None:
             s=5,
             alpha=0.5,
             color=colour,
-            label=f"region {number}: {100 * held:.0f} % of the errors",
+            label=f"region {number}: {100 * held:.0f}% of the errors",
             linewidths=0,
         )
     axes.scatter(
@@ -157,7 +157,7 @@ def _gains(tables: dict[str, pd.DataFrame], axes: Any) -> None:
     axes.axvline(0, color="0.6", linewidth=0.8, zorder=0)
     axes.set_yticks(range(len(names)), [plan.TITLES[name] for name in names])
     axes.invert_yaxis()
-    axes.set_xlabel("gain in eligible AUROC over gated confidence, 95 % interval")
+    axes.set_xlabel("gain in eligible AUROC over gated confidence, 95% interval")
     axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
 
 
@@ -170,7 +170,7 @@ def _calibration(tables: dict[str, pd.DataFrame], axes: Any) -> None:
     axes.plot(ends, ends, ":", color="grey", label="perfectly calibrated")
     axes.set(
         xscale="log", yscale="log", xlabel="predicted risk, mean of a tenth of the eligible rows",
-        ylabel="observed rate, 95 % interval",
+        ylabel="observed rate, 95% interval",
     )  # fmt: skip
     axes.legend(fontsize=7, frameon=False)
 

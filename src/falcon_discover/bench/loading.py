@@ -233,6 +233,6 @@ class Study:
         key = RunKey(dataset, seed, backbone)
         if key not in self._reports:
             if not self.store.done(key):
-                raise InputError(f"run {key} is missing: 'bench run' makes it.")
+                raise InputError(f"run {key} is missing: make it with 'bench run'.")
             self._reports[key] = self.store.report(key)
         return self._reports[key]

@@ -53,7 +53,7 @@ def build(study: Study, names: Sequence[str] | None = None) -> dict[str, Table]:
     makers = {**TABLES, **OURS}
     for name in names or []:
         if name not in makers:
-            raise InputError(f"there is no table {name!r}; choose one of {', '.join(makers)}.")
+            raise InputError(f"there is no table {name!r}: choose one of {', '.join(makers)}.")
     return {name: study.once(name, makers[name]) for name in names or makers}
 
 
@@ -92,7 +92,7 @@ def _run_line(study: Study, key: RunKey) -> dict[str, Any]:
         }
     except (KeyError, AttributeError, TypeError, ValueError) as error:
         raise InputError(
-            f"the report of run {key} is not as it was written: delete that run."
+            f"the report of run {key} has changed since it was written: delete that run."
         ) from error
 
 
@@ -100,9 +100,7 @@ def beyond_tables(study: Study) -> dict[str, pd.DataFrame]:
     """Return the tables of what goes beyond the paper, by file name."""
     found = Beyond(study)
     if not found.done:
-        raise InputError(
-            "there are no scores beyond the paper in the store: 'bench run' makes them."
-        )
+        raise InputError("the store has no scores beyond the paper: make them with 'bench run'.")
     return {
         "rankers": rankings(found),
         "grid": grid(found),

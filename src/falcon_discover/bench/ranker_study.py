@@ -102,7 +102,7 @@ class Beyond:
             # Both parts must speak of the same rows and the same model.
             same = paper.part("test")["row"].to_numpy() == test["row"].to_numpy()
             if not (same.all() and np.allclose(paper.part("test")["p"], test["p"], atol=1e-6)):
-                raise InputError(f"{key} differs between the paper's part and what goes beyond it.")
+                raise InputError(f"{key} differs between the paper's part and the extensions.")
         return Scored(key, test, paper)
 
     def all_seeds(self, dataset: str, backbone: str | None = None) -> list[Scored]:
@@ -282,9 +282,9 @@ def _guarantee(frame: pd.DataFrame) -> list[str]:
         mean = 100 * part["exceeded_later"].mean()
         low, high = 100 * worst["exceeded_later_low"], 100 * worst["exceeded_later_high"]
         lines.append(
-            f"Review-budget guarantee at 95 %, {100 * share:.0f} % of the rows set the budget: "
-            f"the target is exceeded on the later rows in {mean:.1f} % of the splits on average, "
-            f"at most {100 * worst['exceeded_later']:.1f} % "
+            f"Review-budget guarantee at 95%, {100 * share:.0f}% of the rows set the budget: "
+            f"the target is exceeded on the later rows in {mean:.1f}% of the splits on average, "
+            f"at most {100 * worst['exceeded_later']:.1f}% "
             f"[{low:.1f}, {high:.1f}] ({plan.TITLES[worst['dataset']]})."
         )
     return lines
@@ -292,7 +292,7 @@ def _guarantee(frame: pd.DataFrame) -> list[str]:
 
 def _calibration(frame: pd.DataFrame) -> list[str]:
     return [
-        f"Calibrated risk: predicted inside the 95 % interval of the observed rate in "
+        f"Calibrated risk: predicted inside the 95% interval of the observed rate in "
         f"{int(frame['inside'].sum())} of {len(frame)} bins."
     ]
 

@@ -65,14 +65,14 @@ class Store:
             if not known.exists():
                 write_text(known, json.dumps(settings, indent=2, sort_keys=True) + "\n")
         if not known.is_file():
-            raise InputError(f"{folder} is not a benchmark store: 'bench run' makes one.")
+            raise InputError(f"{folder} is not a benchmark store: make one with 'bench run'.")
         self.settings = _read_json(known, "use another folder")
         if settings is not None and settings_hash(settings) != settings_hash(self.settings):
             differs = first_difference(self.settings, settings)
             raise InputError(
-                f"the store {folder} was made with settings {settings_hash(self.settings)}, this "
-                f"program has {settings_hash(settings)}: use another folder, or the version of the "
-                f"program that made it. First difference: {differs}."
+                f"the store {folder} was made with settings {settings_hash(self.settings)}, but "
+                f"this version has {settings_hash(settings)}: use another folder, or the version "
+                f"that made it. First difference: {differs}."
             )
 
     @cached_property
@@ -112,8 +112,8 @@ class Store:
         report = _read_json(self.path(key) / "report.json", "delete that run")
         if report.get("settings_hash") != self.hash:
             raise InputError(
-                f"run {key} was made with settings {report.get('settings_hash')}, the store says "
-                f"{self.hash}: delete that run."
+                f"run {key} was made with settings {report.get('settings_hash')}, but the store "
+                f"has {self.hash}: delete that run."
             )
         return report
 
@@ -161,5 +161,5 @@ def _read_json(path: Path, remedy: str) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read ({error}): {remedy}.") from error
     if not isinstance(content, dict):
-        raise InputError(f"{path} is not as it was written: {remedy}.")
+        raise InputError(f"{path} has changed since it was written: {remedy}.")
     return content

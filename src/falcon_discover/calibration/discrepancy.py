@@ -66,7 +66,7 @@ class Discrepancy:
     def fit(self, state: State, y: npt.ArrayLike, sample_weight: Weights = None) -> Self:
         """Learn from labelled rows whose scores come from models that have not seen them."""
         if self.caution != "auto":
-            must = "give a number from 0 on and below 1, or 'auto'"
+            must = "give a number of at least 0 and below 1, or 'auto'"
             check_number("caution", self.caution, lambda part: 0 <= part < 1, must)
         codes = np.asarray(y)
         own, target = _told(state, codes)

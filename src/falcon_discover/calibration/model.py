@@ -48,10 +48,10 @@ def fitted_calibrator(
     """Return a calibrator by name, fitted on labelled rows that the model has not seen."""
     known = (*CALIBRATORS, "discrepancy")
     if method not in known:
-        raise InputError(f"there is no calibration {method!r}; choose one of {', '.join(known)}.")
+        raise InputError(f"there is no calibration {method!r}: choose one of {', '.join(known)}.")
     # "auto" spends a gain over the plain calibrators, and these have none.
     if method != "discrepancy" and caution not in (0, "auto"):
-        raise InputError(f"caution is {caution!r}, but only 'discrepancy' has one: leave it out.")
+        raise InputError(f"caution is {caution!r}, but only 'discrepancy' uses it: leave it out.")
     if method == "discrepancy":
         return Discrepancy(caution, seed).fit(state, y, sample_weight)
     kind = CALIBRATORS[method]

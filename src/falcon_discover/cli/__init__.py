@@ -13,12 +13,12 @@ from typing import Annotated
 
 import typer
 
-from falcon_discover.cli.audit import audit, demo
+from falcon_discover.cli.audit import AUDIT_EXAMPLES, DEMO_EXAMPLE, audit, demo
 from falcon_discover.cli.bench import bench_app
 from falcon_discover.cli.common import AsJson, command, echo, echo_json
 from falcon_discover.cli.data import data_app
-from falcon_discover.cli.feedback import feedback
-from falcon_discover.cli.score import inspect, score
+from falcon_discover.cli.feedback import FEEDBACK_EXAMPLE, feedback
+from falcon_discover.cli.score import INSPECT_EXAMPLE, SCORE_EXAMPLES, inspect, score
 from falcon_discover.exceptions import DataWarning
 from falcon_discover.runtime.interrupts import end_orderly
 from falcon_discover.runtime.versions import __version__
@@ -26,17 +26,18 @@ from falcon_discover.settings import PAPER
 
 app = typer.Typer(
     name="falcon-discover",
-    help="Find the confident predictions of a classifier that should not be trusted.",
+    help="Find the confident predictions of a classifier that you should not trust.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with: falcon-discover demo",
 )
-app.command()(demo)
-app.command()(audit)
-app.command()(inspect)
-app.command()(score)
-app.command()(feedback)
+app.command(epilog=DEMO_EXAMPLE)(demo)
+app.command(epilog=AUDIT_EXAMPLES)(audit)
+app.command(epilog=INSPECT_EXAMPLE)(inspect)
+app.command(epilog=SCORE_EXAMPLES)(score)
+app.command(epilog=FEEDBACK_EXAMPLE)(feedback)
 app.add_typer(bench_app, name="bench")
 app.add_typer(data_app, name="datasets")
 
@@ -53,10 +54,10 @@ def _root(
         raise typer.Exit
 
 
-@app.command()
+@app.command(epilog="Example: falcon-discover settings --json")
 @command
 def settings(as_json: AsJson = False) -> None:
-    """Print every number of the paper that this package uses."""
+    """Print the paper's constants that this package uses."""
     values = PAPER.to_dict()
     if as_json:
         echo_json(values)

@@ -16,12 +16,12 @@ from falcon_discover.cli.common import (
     Scheduler,
     Workers,
     command,
-    counted,
     echo,
     is_dask,
 )
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import progress
+from falcon_discover.runtime.words import number_of
 from falcon_discover.settings import PAPER
 
 if TYPE_CHECKING:
@@ -29,17 +29,28 @@ if TYPE_CHECKING:
 
     from falcon_discover.bench.loading import Study
 
-bench_app = typer.Typer(help="Run the paper's study and rebuild its tables.", no_args_is_help=True)
+bench_app = typer.Typer(
+    help="Run the paper's study and rebuild its tables.",
+    no_args_is_help=True,
+    epilog="Example: falcon-discover bench run --dataset adult --seed 7",
+)
 
 STORE = Path("bench-store")
-StoreFolder = Annotated[Path, typer.Option("--store", help="Folder of the finished runs.")]
-DataSets = Annotated[list[str] | None, typer.Option("--dataset", help="May be repeated; all.")]
+StoreFolder = Annotated[Path, typer.Option("--store", help="Folder with the finished runs.")]
+DataSets = Annotated[
+    list[str] | None, typer.Option("--dataset", help="Data set. Repeatable; default: all.")
+]
 Seeds = Annotated[
-    list[int] | None, typer.Option("--seed", min=0, max=MAX_SEED, help="May be repeated; all four.")
+    list[int] | None,
+    typer.Option(
+        "--seed", min=0, max=MAX_SEED, help="Seed. Repeatable; default: the paper's four."
+    ),
 ]
 Folder = Annotated[Path | None, typer.Option("--out", help="Folder for the files.")]
 
-resumable = functools.partial(command, kept="finished runs are kept, the same command goes on")
+resumable = functools.partial(
+    command, kept="Finished runs are kept; run the same command again to resume"
+)
 
 
 @bench_app.command()
@@ -49,14 +60,14 @@ def run(
     dataset: DataSets = None,
     seed: Seeds = None,
     backbone: Annotated[
-        list[str] | None, typer.Option("--backbone", help="May be repeated; all.")
+        list[str] | None, typer.Option("--backbone", help="Model. Repeatable; default: all.")
     ] = None,
     part: Annotated[
         list[str] | None,
         typer.Option(
             "--part",
-            help="paper: its own study; states, rankers, actions: what goes beyond it. "
-            "All, in order.",
+            help="paper: the paper's study; states, rankers, actions: our extensions. "
+            "Repeatable; default: all, in this order.",
         ),
     ] = None,
     jobs: Jobs = -1,
@@ -64,7 +75,7 @@ def run(
     scheduler: Scheduler = None,
     workers: Workers = 2,
 ) -> None:
-    """Fit every candidate on every split; may be interrupted and started again."""
+    """Fit every candidate on every split. Takes hours for all; resumes where it was stopped."""
     from joblib import effective_n_jobs
 
     from falcon_discover.bench.parts import PARTS, Wanted, do
@@ -78,8 +89,8 @@ def run(
     names = _known(dataset, (*plan.DATASETS, "miniboone"), "data set") or list(plan.DATASETS)
     for deep in set(backbone or []) & set(plan.DEEP_MODELS):
         raise InputError(
-            f"backbone {deep!r} is not cross-fitted in the study but fitted once and frozen: "
-            f"'python scripts/comparators.py --only {deep}' of the repository runs it."
+            f"backbone {deep!r} is fitted once and frozen in the study, not cross-fitted: run it "
+            f"with the repository's 'python scripts/comparators.py --only {deep}'."
         )
     chosen = _known(backbone, plan.BACKBONES, "backbone")
     wanted = Wanted(store, names, seed or list(PAPER.seeds), chosen)
@@ -87,16 +98,16 @@ def run(
         with progress.logged():
             done = do(PARTS[name], wanted, n_jobs, spread)
         echo(
-            f"{name}: {done.finished} run(s) done now, {done.planned - done.left} of "
-            f"{done.planned} in {store}"
-            + (f"; {done.left} are being done by another process." if done.left else ".")
+            f"{name}: {number_of(done.finished, 'run')} finished now, "
+            f"{done.planned - done.left} of {done.planned} in {store}"
+            + (f"; another process is working on {done.left}." if done.left else ".")
         )
 
 
 def _known(given: list[str] | None, known: tuple[str, ...], what: str) -> list[str]:
     for name in given or []:
         if name not in known:
-            raise InputError(f"there is no {what} {name!r}; choose one of {', '.join(known)}.")
+            raise InputError(f"there is no {what} {name!r}: choose one of {', '.join(known)}.")
     return given or []
 
 
@@ -104,11 +115,13 @@ def _known(given: list[str] | None, known: tuple[str, ...], what: str) -> list[s
 @command
 def tables(
     store: StoreFolder = STORE,
-    table: Annotated[list[str] | None, typer.Option("--table", help="LaTeX label; all.")] = None,
+    table: Annotated[
+        list[str] | None, typer.Option("--table", help="LaTeX label. Default: all.")
+    ] = None,
     dataset: DataSets = None,
     out: Folder = None,
 ) -> None:
-    """Rebuild the paper's tables from the store; Markdown here, CSV and LaTeX with --out."""
+    """Rebuild the paper's tables from the store: printed as Markdown; with --out, CSV and LaTeX."""
     from falcon_discover.bench.output import build, markdown, wide, write_tables
 
     study = _study(store, dataset)
@@ -117,13 +130,13 @@ def tables(
         echo(f"\n{label}\n\n{markdown(wide(cells))}")
     if out is not None:
         write_tables(built, study, out)
-        echo(f"\n{counted(len(built), 'table')} in {out}")
+        echo(f"\n{number_of(len(built), 'table')} in {out}")
 
 
 @bench_app.command()
 @command
 def beyond(store: StoreFolder = STORE, dataset: DataSets = None, out: Folder = None) -> None:
-    """Show what goes beyond the paper: gated rankers, calibrated risk, the guarantee."""
+    """Show our extensions of the paper: gated rankers, calibrated risk, the guarantee."""
     from falcon_discover.bench.figures import draw_beyond
     from falcon_discover.bench.output import beyond_tables
     from falcon_discover.bench.ranker_study import summary
@@ -133,25 +146,25 @@ def beyond(store: StoreFolder = STORE, dataset: DataSets = None, out: Folder = N
     echo(f"\n{summary(built)}")
     if out is not None:
         drawn = draw_beyond(built, out)
-        echo(f"\n{counted(len(built), 'table')} and {counted(len(drawn), 'figure')} in {out}")
+        echo(f"\n{number_of(len(built), 'table')} and {number_of(len(drawn), 'figure')} in {out}")
 
 
 @bench_app.command()
 @command
 def actions(store: StoreFolder = STORE, dataset: DataSets = None, out: Folder = None) -> None:
-    """Show what regions in words and calibrators do on test rows."""
+    """Show how regions and calibrators do on test rows."""
     from falcon_discover.bench.actions import action_tables
 
     built = action_tables(_study(store, dataset))
     _show_and_write(built, out)
     if out is not None:
-        echo(f"\n{counted(len(built), 'table')} in {out}")
+        echo(f"\n{number_of(len(built), 'table')} in {out}")
 
 
 @bench_app.command()
 @command
 def comparators(store: StoreFolder = STORE, dataset: DataSets = None, out: Folder = None) -> None:
-    """Show what an audit finds in stronger predictors that were frozen."""
+    """Show what an audit finds in stronger, frozen models."""
     from falcon_discover.bench.comparators import comparator_tables
     from falcon_discover.bench.figures import draw_comparators
 
@@ -159,7 +172,7 @@ def comparators(store: StoreFolder = STORE, dataset: DataSets = None, out: Folde
     _show_and_write(built, out)
     if out is not None:
         draw_comparators(built, out)
-        echo(f"\n{counted(len(built), 'table')} and 1 figure in {out}")
+        echo(f"\n{number_of(len(built), 'table')} and 1 figure in {out}")
 
 
 def _show_and_write(built: dict[str, DataFrame], out: Path | None) -> None:
@@ -182,7 +195,7 @@ def figures(
     from falcon_discover.bench.figures import draw_all
 
     drawn = draw_all(_study(store, dataset), out)
-    echo(f"{counted(len(drawn), 'figure')} in {out}")
+    echo(f"{number_of(len(drawn), 'figure')} in {out}")
 
 
 @bench_app.command()
@@ -190,9 +203,9 @@ def figures(
 def check(
     store: StoreFolder = STORE,
     dataset: DataSets = None,
-    out: Annotated[Path | None, typer.Option("--out", help="CSV file for all lines.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="CSV file for all comparisons.")] = None,
 ) -> None:
-    """Set every printed number of the paper beside ours, with a verdict."""
+    """Compare every number printed in the paper with ours, with a verdict."""
     from falcon_discover.bench.check import check as compare
     from falcon_discover.bench.check import counted as by_verdict
 
@@ -202,7 +215,7 @@ def check(
     shown = ["table", "row", "column", "paper", "ours", "difference", "half_width", "verdict"]
     echo(lines[shown].round(4).to_string(index=False, na_rep="-"))
     echo(
-        "\nA figure that two tables print alike is one distinct value.\n\n"
+        "\nA figure that two tables share counts once among the distinct values.\n\n"
         + by_verdict(lines).to_string()
     )
 
@@ -218,8 +231,9 @@ def _study(folder: Path, names: list[str] | None) -> Study:
         shown = "\n".join(f"  {key}" for key in missing[:20])
         more = f"\n  and {len(missing) - 20} more" if len(missing) > 20 else ""
         raise InputError(
-            f"{len(missing)} run(s) are missing in {folder}; 'bench run' makes them:\n{shown}{more}"
+            f"{number_of(len(missing), 'run')} missing in {folder}: make them with "
+            f"'bench run':\n{shown}{more}"
             if missing
-            else f"there are no runs in {folder}; 'bench run' makes them."
+            else f"there are no runs in {folder}: make them with 'bench run'."
         )
     return study

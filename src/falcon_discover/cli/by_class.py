@@ -22,7 +22,9 @@ def level(text: str) -> float | dict[str, float]:
         name, _, value = part.rpartition("=")
         name = name.strip()
         if not name:
-            raise InputError(f"--tau is {text!r}: write class=0.9,other=0.8, each class once.")
+            raise InputError(
+                f"--tau is {text!r}: write one number per class, such as class=0.9,other=0.8."
+            )
         if name in levels:
             raise InputError(f"--tau gives the class {name!r} twice: give each one number.")
         levels[name] = _number(value, text)

@@ -25,7 +25,10 @@ def by_time(times: Times, name: str) -> tuple[IntArray, IntArray]:
     if not cut:
         cut = int(np.searchsorted(ranked, ranked[0], side="right"))
     if cut == len(ranked):
-        raise InputError(f"--time names the column {name!r}, which has one value in all rows.")
+        raise InputError(
+            f"--time names the column {name!r}, which has the same value in every row: name a "
+            "column with times."
+        )
     return order[:cut], order[cut:]
 
 
@@ -38,8 +41,8 @@ def column_costs(column: pd.Series) -> FloatArray:
         held = "nothing" if pd.isna(value) else repr(scalar(value))
         raise InputError(
             f"--cost names the column {column.name!r}, which holds {held} in row "
-            f"{column.index[bad[0]]} ({len(bad):,} such row{'s' if len(bad) > 1 else ''}): a cost "
-            "is a number of 0 or more."
+            f"{column.index[bad[0]]} ({len(bad):,} such row{'s' if len(bad) > 1 else ''}): give "
+            "numbers of 0 or more."
         )
     return numbers
 

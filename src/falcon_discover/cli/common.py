@@ -9,7 +9,9 @@ import os
 import platform
 import re
 import shlex
+import shutil
 import sys
+import textwrap
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,12 +34,14 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 # All control characters but tab and newline: the others move the cursor or begin a command.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 P = ParamSpec("P")
+# Longer lines are hard to read.
+MAX_WIDTH = 100
 MAX_SEED = 2**31 - 1  # numpy takes twice as many; splits use seeds beside the one that is given
 
 
 def _not_zero(jobs: int) -> int:
     if jobs == 0:
-        raise typer.BadParameter("0 threads cannot work: give 1 or more, or -1 for all cores.")
+        raise typer.BadParameter("0 is not a number of threads: give 1 or more, or -1 for all.")
     return jobs
 
 
@@ -62,14 +66,40 @@ def budget_of(text: str | float) -> float:
         raise typer.BadParameter(f"{text!r} is not a number: give 0.2 or 50.") from None
 
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, nothing else.")]
-Jobs = Annotated[int, typer.Option(callback=_not_zero, help="Threads; -1 for all cores.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print only where the results are.")]
-EngineName = Annotated[str, typer.Option("--engine", help="local or dask.")]
-Scheduler = Annotated[
-    str | None, typer.Option(help="Address of a Dask scheduler; without it one is started.")
+# Panels of the help, in the order of a user's questions.
+DATA, MODEL, RULE = "Data", "Model", "What counts as a confident error"
+REVIEW, OUTPUT, RUNNING = "Review", "Output", "Running"
+AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.", rich_help_panel=OUTPUT)]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        callback=_not_zero, help="Number of threads; -1 uses all cores.", rich_help_panel=RUNNING
+    ),
 ]
-Workers = Annotated[int, typer.Option(help="Processes of a Dask cluster started here.")]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", help="Print only where the results are.", rich_help_panel=OUTPUT),
+]
+EngineName = Annotated[
+    str, typer.Option("--engine", help="Where to run: local or dask.", rich_help_panel=RUNNING)
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        help="Address of a Dask scheduler. Default: start a local one.", rich_help_panel=RUNNING
+    ),
+]
+Workers = Annotated[
+    int,
+    typer.Option(help="Processes of a Dask cluster started here.", rich_help_panel=RUNNING),
+]
+Trusted = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Type in the file that you trust although it is not known to be safe. Repeatable.",
+        rich_help_panel=MODEL,
+    ),
+]
 ENGINES = ("local", "dask")
 
 
@@ -79,7 +109,7 @@ def is_dask(engine: str, scheduler: str | None) -> bool:
         raise InputError(f"--engine is {engine!r}: choose one of {', '.join(ENGINES)}.")
     if engine != "dask":
         if scheduler is not None:
-            raise InputError("--scheduler belongs to --engine dask.")
+            raise InputError("--scheduler only applies to --engine dask: add it.")
         return False
     if not is_installed("distributed"):
         raise InputError(hint("--engine dask", "dask"))
@@ -94,20 +124,23 @@ def echo(text: str = "", *, err: bool = False) -> None:
     typer.echo(shown, err=err)
 
 
+def paragraph(text: str, indent: int = 0) -> None:
+    """Print a paragraph, wrapped where people read it; files and pipes get it on one line."""
+    if sys.stdout.isatty():
+        width = min(shutil.get_terminal_size().columns, MAX_WIDTH)
+        text = textwrap.fill(
+            text,
+            width,
+            subsequent_indent=" " * indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    echo(text)
+
+
 def echo_json(content: Any) -> None:
     """Print JSON, nothing else."""
     echo(json.dumps(content, indent=2))
-
-
-def counted(count: int, what: str) -> str:
-    """Return how many there are of something.
-
-    Examples
-    --------
-    >>> counted(1, "part"), counted(1200, "part")
-    ('1 part', '1,200 parts')
-    """
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 @contextmanager
@@ -119,8 +152,8 @@ def writing(path: Path) -> Iterator[None]:
         raise OSError(f"cannot write {path}: {_reason(error)}") from error
 
 
-def command(function: Callable[P, None], *, kept: str = "nothing was written") -> Callable[P, None]:
-    """Turn foreseeable failures into one sentence on standard error and an exit code.
+def command(function: Callable[P, None], *, kept: str = "Nothing was written") -> Callable[P, None]:
+    """Turn expected failures into one sentence on standard error and an exit code.
 
     What is wrong with the input or the machine is said in a sentence; anything else is an error of
     this program, which says so and shows where. Notes on an exception say what is there already;
@@ -145,7 +178,7 @@ def command(function: Callable[P, None], *, kept: str = "nothing was written") -
         except KeyboardInterrupt as error:
             left = " ".join(getattr(error, "__notes__", ())) or f"{kept}."
             stopped = isinstance(error, Terminated)
-            echo(f"{'stopped' if stopped else 'interrupted'}: {left}", err=True)
+            echo(f"{'Stopped' if stopped else 'Interrupted'}. {left}", err=True)
             raise typer.Exit(TERMINATED if stopped else INTERRUPTED) from error
         except Exception as error:
             # The two ways in which a model comes from outside: audit --model, and a saved audit.
@@ -158,7 +191,7 @@ def command(function: Callable[P, None], *, kept: str = "nothing was written") -
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, MemoryError):
-        return f"there is not enough memory. {error}".strip()
+        return f"out of memory. {error}".strip()
     if not isinstance(error, OSError) or error.errno is None:
         return str(error)
     verb = "write" if error.errno in _FULL else "use"
@@ -172,7 +205,7 @@ def _reason(error: OSError) -> str:
 
 def _unexpected(error: Exception, model: str | None) -> str:
     whose = "not in your input" if model is None else f"or in the model of {model}"
-    ask = "" if model is None else " If the last of them are the model's own, look there first."
+    ask = "" if model is None else " If the last lines are the model's own code, look there first."
     return (
         f"This is a bug in falcon-discover, {whose}. Please report it to the project's "
         f"maintainers with the lines below.{ask}\n\n"

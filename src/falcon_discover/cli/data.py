@@ -8,7 +8,11 @@ import typer
 
 from falcon_discover.cli.common import AsJson, command, echo, echo_json
 
-data_app = typer.Typer(help="The data sets of the study.", no_args_is_help=True)
+data_app = typer.Typer(
+    help="List, download and check the data sets of the study.",
+    no_args_is_help=True,
+    epilog="Example: falcon-discover datasets list",
+)
 
 
 @data_app.command("list")
@@ -52,9 +56,11 @@ def fetch(names: Annotated[list[str], typer.Argument(help="Data sets to download
 @data_app.command()
 @command
 def verify(
-    names: Annotated[list[str] | None, typer.Argument(help="Data sets; all if none.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Data sets to check. Default: all.")
+    ] = None,
 ) -> None:
-    """Check that the local copies hold what they must."""
+    """Check the local copies against the expected contents."""
     from falcon_discover import datasets
 
     for name in names or datasets.names():

@@ -19,7 +19,7 @@ from falcon_discover.data.drawing import given_groups, group_folds
 from falcon_discover.data.labels import Labels, label_repr
 from falcon_discover.data.times import Times
 from falcon_discover.datasets.splits import paper_split
-from falcon_discover.evaluation.budget import HELD_OUT
+from falcon_discover.evaluation.sources import HELD_OUT
 from falcon_discover.exceptions import InputError
 from falcon_discover.models.score_columns import scores_in
 from falcon_discover.runtime import notices
@@ -105,8 +105,8 @@ def _audit_latest(
         found = replace(found, source=HELD_OUT)
     start = pd.Timestamp(times[late[0]]) if times.dtype.kind == "M" else f"{times[late[0]]:g}"
     how["rows"] = (
-        f"the latest {len(late):,} rows, from {start} on; the {len(early):,} earlier ones are "
-        "what they are compared with"
+        f"the latest {len(late):,} rows, from {start} on, compared with the {len(early):,} "
+        "earlier ones"
     )
     return falcon, found, how
 
@@ -118,7 +118,7 @@ def _check_early(y: pd.Series, early: IntArray) -> None:
         label = label_repr(min(new, key=str))
         raise InputError(
             f"none of the {len(early):,} earlier rows has the label {label}, so nothing can be "
-            "learned about it: leave its rows out, or give rows from further back."
+            "learned about it: leave its rows out, or add earlier rows."
         )
 
 
@@ -130,8 +130,8 @@ def _wanted(X: pd.DataFrame, model: Any) -> pd.DataFrame:
     lacking = [column for column in wanted if column not in X.columns]
     if lacking:
         raise InputError(
-            f"the model needs the column {lacking[0]!r}, which the data lack."
-            f"{meant(lacking[0], X.columns)}"
+            f"the model needs the column {lacking[0]!r}, which the data do not "
+            f"have.{meant(lacking[0], X.columns)}"
         )
     return X[list(wanted)]
 
@@ -177,8 +177,10 @@ def _audit_backbone(
         "mode": "backbone",
         "model": falcon.backbone_,
         "candidates": falcon.candidates_,
-        "rows": f"{len(test):,} test rows; {len(train):,} trained the model, "
-        f"{len(validation):,} are validation rows",
+        "rows": (
+            f"{len(test):,} test rows; the model was trained on {len(train):,} and validated on "
+            f"{len(validation):,}"
+        ),
     }
     table = replace(found.table, index=pd.Index(test))
     return replace(found, table=table, source=HELD_OUT), how
@@ -195,8 +197,8 @@ def _split_groups(
     group, known = given_groups(groups, len(codes))
     if len(known) < SPLIT_PARTS:
         raise InputError(
-            f"there are {len(known)} groups: training a backbone on some and auditing it on others "
-            f"needs at least {SPLIT_PARTS}."
+            f"there are only {len(known)} groups: training a model on some and auditing it on "
+            f"others takes at least {SPLIT_PARTS}."
         )
     unit = np.arange(len(codes)) if group is None else group
     parts = [held_out for _, held_out in group_folds(codes, unit, SPLIT_PARTS, seed)]
@@ -214,13 +216,13 @@ def _strata(labels: Labels) -> npt.NDArray[np.int8]:
         which = "rarer class has" if labels.n_classes == 2 else "most frequent class has"
         rows = int(counts.min() if labels.n_classes == 2 else counts.max())
         raise InputError(
-            f"the {which} {rows} rows: training a backbone on 70 % of the rows and auditing it on "
-            f"20 % needs at least {MIN_SPLIT}."
+            f"the {which} {rows} rows: training a model on 70% of the rows and auditing it on 20% "
+            f"takes at least {MIN_SPLIT}."
         )
     rare = ", ".join(label_repr(label) for label in labels.classes[~common][:5])
     notices.warn(
-        f"fewer than {MIN_SPLIT} rows are of class {rare}: the rows that train the model and those "
-        "it is audited on may lack them."
+        f"fewer than {MIN_SPLIT} rows are of class {rare}: the training rows or the audited rows "
+        "may have none."
     )
     return np.where(common[labels.codes], labels.codes, counts.argmax()).astype(np.int8)
 

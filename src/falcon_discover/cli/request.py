@@ -168,13 +168,13 @@ def _check_together(request: AuditRequest) -> None:
     if request.batch is not None and (request.group or request.weight):
         option = "--group" if request.group else "--weight"
         raise InputError(
-            f"--batch and {option} exclude each other: there is no prediction bound for such rows. "
-            "Leave --batch out for a bound in the long run."
+            f"--batch cannot be combined with {option}: there is no bound for the next batch of "
+            "such rows. Leave --batch out to get a bound for the long run."
         )
     if request.time is not None and request.group is not None:
         raise InputError(
-            "--time and --group exclude each other: a group may have earlier and later rows, and "
-            "would be judged by itself. Leave one of them out."
+            "--time and --group cannot be combined: a group may have earlier and later rows, and "
+            "would be compared with itself. Leave one of them out."
         )
 
 
@@ -205,7 +205,7 @@ def _features(
         taken.setdefault(column, option)
     if request.identity in LIST_COLUMNS:
         raise InputError(
-            f"--id names the column {request.identity!r}, and the review list has a column of "
+            f"--id names the column {request.identity!r}, but the review list has a column of "
             "that name: rename yours."
         )
     for column in data.columns:
@@ -214,7 +214,9 @@ def _features(
             raise InputError(f"{name} has a NUL character in the name {column!r}: rename it.")
     X = data.drop(columns=list(taken))
     if X.shape[1] == 0:
-        raise InputError("no feature column is left beside the target.")
+        raise InputError(
+            "no feature column is left besides the target: give a table with features."
+        )
     return X, data[request.target]
 
 
@@ -241,6 +243,6 @@ def _note_identifiers(X: pd.DataFrame, request: AuditRequest) -> None:
         if different == len(X) or (not whole and different >= 0.95 * len(X)):
             every = "every row" if different == len(X) else "almost every row"
             notices.warn(
-                f"column {name!r} has another value in {every} and looks like an identifier: "
+                f"column {name!r} has a different value in {every} and looks like an identifier: "
                 f"if it is one, use {option} {name}."
             )

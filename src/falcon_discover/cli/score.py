@@ -3,36 +3,56 @@
 from __future__ import annotations
 
 import functools
+import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from falcon_discover.cli.common import (
+    DATA,
+    OUTPUT,
+    REVIEW,
     AsJson,
     EngineName,
     Jobs,
     Quiet,
     Scheduler,
+    Trusted,
     Workers,
+    budget_of,
     command,
     command_to_trust,
-    counted,
     echo,
     echo_json,
     is_dask,
+    paragraph,
 )
 from falcon_discover.runtime import progress
+from falcon_discover.runtime.words import number_of, rounded
 from falcon_discover.settings import PAPER
 
-Saved = Annotated[Path, typer.Argument(help="Audit that FalconDiscover.save wrote.")]
-resumable = functools.partial(command, kept="finished parts are kept, the same command goes on")
+if TYPE_CHECKING:
+    from falcon_discover.scoring.run import Run
+
+Saved = Annotated[
+    Path, typer.Argument(help="Saved audit, written by 'audit --save' or FalconDiscover.save.")
+]
+resumable = functools.partial(
+    command, kept="Finished parts are kept; run the same command again to resume"
+)
 SHOWN_NOTES = 5
+INSPECT_EXAMPLE = "Example: falcon-discover inspect audit.falcon"
+SCORE_EXAMPLES = """Examples:
+
+falcon-discover score audit.falcon new_rows.parquet --out scores --id customer_id --queue 50
+
+falcon-discover score audit.falcon rows/ --out scores --engine dask --workers 8"""
 
 
 @command
 def inspect(saved: Saved, as_json: AsJson = False) -> None:
-    """Say what is in a saved audit, without loading it."""
+    """Show what a saved audit contains, without loading it. Takes a second."""
     from falcon_discover.storage.archive import Archive
 
     archive = Archive.open(saved)
@@ -42,7 +62,7 @@ def inspect(saved: Saved, as_json: AsJson = False) -> None:
         return
     kinds = list(manifest["columns"].values())
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-    echo(f"{saved}: {_size(saved.stat().st_size)}, schema {manifest['schema']}, whole\n")
+    echo(f"{saved}: {_size(saved.stat().st_size)}, schema {manifest['schema']}, checksums OK\n")
     facts = {
         "model": manifest["model"].get("name", manifest["model"]["backbone"]),
         "classes": _classes(manifest["classes"]),
@@ -50,12 +70,12 @@ def inspect(saved: Saved, as_json: AsJson = False) -> None:
         "threshold": _levels(manifest),
         "ranker": manifest["ranker"],
         "training rows": _rows(manifest),
-        "category values": f"{manifest['category_values']:,} texts that occurred in training rows",
+        "category values": f"{manifest['category_values']:,} category names from training rows",
         "versions": ", ".join(f"{name} {v}" for name, v in manifest["versions"].items()),
     }
     for name, value in facts.items():
         echo(f"{name:<16} {value}")
-    echo("\nparts, unpacked")
+    echo("\nparts (size when unpacked)")
     for name, part in manifest["parts"].items():
         echo(f"  {name:<26} {_size(part['bytes']):>10}")
 
@@ -71,20 +91,20 @@ def _levels(manifest: dict[str, Any]) -> str:
         shown = ", ".join(f"{name} {value:g}" for name, value in pairs)
     else:
         shown = f"{tau:g}"
-    decided = f"; {manifest['classes'][1]} is decided from {threshold:g} on"
+    decided = f"; {manifest['classes'][1]} is predicted from {threshold:g}"
     return shown if threshold == PAPER.decision_threshold else shown + decided
 
 
 def _rows(manifest: dict[str, Any]) -> str:
     about = manifest["reference"]
     if about["kept"] == "none":
-        return f"none of {about['of']:,}; rows can be ranked by gated confidence only"
+        return f"none of {about['of']:,}; new rows can only be ranked by gated confidence"
     checked = about["validation_rows"]
-    also = f", and {checked:,} validation rows by their signals" if checked else ""
+    also = f"; also the signals of {checked:,} validation rows" if checked else ""
     share = "all" if about["kept"] == "full" else "a sample"
     words = f"{share}, {about['rows']:,} of {about['of']:,}, with their values and labels{also}"
     recall = about.get("recall", 1.0)
-    return words if recall == 1 else f"{words}; {recall:.1%} of the nearest are found"
+    return words if recall == 1 else f"{words}; {recall:.1%} of nearest neighbours found"
 
 
 def _size(count: int) -> str:
@@ -95,32 +115,54 @@ def _size(count: int) -> str:
 def score(
     saved: Saved,
     data: Annotated[
-        list[Path], typer.Argument(help="Parquet files, or folders of them; CSV is read whole.")
+        list[Path],
+        typer.Argument(help="Rows to score: parquet files or folders of them; CSV is read whole."),
     ],
-    out: Annotated[Path, typer.Option("--out", help="Folder for the results.")],
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder for the results.", rich_help_panel=OUTPUT)
+    ],
+    queue: Annotated[
+        float | None,
+        typer.Option(
+            parser=budget_of,
+            metavar="SHARE|ROWS",
+            help="Also write a review queue: the riskiest 50 rows, or 0.05 of all, with reasons.",
+            rich_help_panel=REVIEW,
+        ),
+    ] = None,
     identity: Annotated[
-        str | None, typer.Option("--id", help="Column that identifies a row; else file and row.")
+        str | None,
+        typer.Option(
+            "--id",
+            help="Column that identifies a row. Default: file and row number.",
+            rich_help_panel=DATA,
+        ),
     ] = None,
     proba: Annotated[
         list[str] | None,
         typer.Option(
-            help="For an audit of predictions: the column of their scores; or one for each class, "
-            "called by it: p_a,p_b."
+            help="For an audit of predictions: the column with the scores of these rows; with more "
+            "classes one column each, p_a,p_b.",
+            rich_help_panel=DATA,
         ),
     ] = None,
+    trust: Trusted = None,
+    part_rows: Annotated[
+        int, typer.Option(help="Rows per output file.", rich_help_panel=OUTPUT)
+    ] = 100_000,
+    quiet: Quiet = False,
     engine: EngineName = "local",
     scheduler: Scheduler = None,
     workers: Workers = 2,
-    part_rows: Annotated[int, typer.Option(help="Rows per output file.")] = 100_000,
-    trust: Annotated[
-        list[str] | None, typer.Option(help="Type in the audit to trust; may be repeated.")
-    ] = None,
     jobs: Jobs = -1,
-    quiet: Quiet = False,
 ) -> None:
-    """Score files of any size; may be interrupted and started again.
+    """Score new rows with a saved audit, and list the riskiest for review.
 
-    Example: falcon-discover score audit.falcon rows.parquet --out scores
+    Writes prediction, confidence, suspicion and risk as parquet files to OUT.
+    Files may be of any size. If interrupted, run the same command again to resume.
+
+    --queue adds OUT/_queue/queue.html, a page to work through, and queue.csv.
+    Pass the marks that you download from the page to 'feedback'.
     """
     from falcon_discover.cli.by_class import named_columns
     from falcon_discover.scoring import run
@@ -142,12 +184,35 @@ def score(
             identity=identity,
             proba=named_columns(proba or (), ()),
             trusted=trusted,
+            queue=queue,
         )
     for note in done.notes[:SHOWN_NOTES]:
         echo(f"note: {note}")
     if len(done.notes) > SHOWN_NOTES:
-        echo(f"and {len(done.notes) - SHOWN_NOTES} more notes of this kind")
+        echo(f"and {number_of(len(done.notes) - SHOWN_NOTES, 'more note')} of this kind")
+    paragraph(_found(done))
     echo(
-        f"{counted(done.rows, 'row')} in {counted(done.parts, 'part')} in {out}, "
-        f"{done.scored_now} of them done now."
+        f"Scores: {number_of(done.parts, 'part')} in {out}, {done.scored_now} of them written now."
+    )
+    if queue is not None:
+        paragraph(_queue(done, out))
+
+
+def _found(done: Run) -> str:
+    """Return what was scored and what to expect of it."""
+    sure = (
+        f"Scored {number_of(done.rows, 'row')}; {done.eligible:,} of the predictions are confident"
+    )
+    if done.expected is None or not done.eligible:
+        return f"{sure}."
+    return f"{sure}, and about {rounded(done.expected)} of those are expected to be wrong."
+
+
+def _queue(done: Run, out: Path) -> str:
+    if done.queue is None:
+        return "Review queue: none, because no prediction is confident."
+    more = f"falcon-discover feedback {shlex.quote(str(out))} MARKS.csv"
+    return (
+        f"Next: open {done.queue}, check the {number_of(done.queued, 'riskiest row')}, download "
+        f"your marks, and run '{more}'."
     )

@@ -30,7 +30,9 @@ def _zipped(path: Path) -> Iterator[Any]:
     with zipfile.ZipFile(path) as archive:
         inside = [name for name in archive.namelist() if not name.endswith("/")]
         if len(inside) != 1:
-            raise InputError(f"{path} holds {len(inside)} files: give an archive of one CSV file.")
+            raise InputError(
+                f"{path} contains {len(inside)} files: give an archive with a single CSV file."
+            )
         with archive.open(inside[0]) as file:
             yield file
 
@@ -103,7 +105,7 @@ def _read(path: Path, text_columns: Sequence[str]) -> pd.DataFrame:
         table = table.iloc[:, :-1]
     if separator == ",":
         return table
-    notices.warn(f"{path} is separated by {SEPARATORS[separator]} and was read so.")
+    notices.warn(f"{path} is separated by {SEPARATORS[separator]} and was read that way.")
     return _with_decimal_commas(path, table, text_columns)
 
 
@@ -147,7 +149,7 @@ def _checked_header(path: Path, text: TextIOWrapper, separator: str) -> list[str
 
 def _too_long(path: Path, line: int, found: int, expected: int) -> InputError:
     return InputError(
-        f"line {line} of {path} has {found} fields, and the header {expected}: take away the "
+        f"line {line} of {path} has {found} fields, but the header has {expected}: remove the "
         "separator at the end of the line, or name the missing column in the header."
     )
 
@@ -187,7 +189,7 @@ def _with_decimal_commas(
             f"column {next(iter(found))!r} of {path} has values such as {commas[0].iloc[0]!r}, "
             "which can be read in two ways: write numbers with a decimal point."
         )
-    notices.warn(f"{path} has decimal commas: {', '.join(map(repr, found))} read as numbers.")
+    notices.warn(f"{path} has decimal commas: {', '.join(map(repr, found))} were read as numbers.")
     numbers = {
         name: pd.to_numeric(
             values.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)

@@ -13,6 +13,7 @@ from falcon_discover.data.labels import label_repr
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import FloatArray, IntArray
+from falcon_discover.runtime.words import number_of
 
 # Values of a column that boosted trees tell apart.
 STEPS = 255
@@ -34,7 +35,7 @@ def given_weights(sample_weight: Any, n: int, name: str = "sample_weight") -> Fl
         try:
             values = pd.to_numeric(pd.Series(values)).to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError) as error:
-            raise InputError(f"{name} must hold numbers: {error}.") from error
+            raise InputError(f"{name} must contain numbers: {error}.") from error
     weight = values.astype(np.float64)
     for fault, bad in (
         ("contains NaN or infinity", ~np.isfinite(weight)),
@@ -43,8 +44,8 @@ def given_weights(sample_weight: Any, n: int, name: str = "sample_weight") -> Fl
         if bad.any():
             where = int(np.flatnonzero(bad)[0])
             raise InputError(
-                f"{name} {fault} in {int(bad.sum()):,} row(s), first in row {where}: give each row "
-                "a number of at least 0."
+                f"{name} {fault} in {number_of(int(bad.sum()), 'row')}, first in row {where}: "
+                "give each row a number of 0 or more."
             )
     if not weight.any():
         raise InputError(f"{name} is zero in every row: give some rows a weight.")
@@ -69,13 +70,13 @@ def given_groups(
     missing = np.flatnonzero(pd.isna(values))
     if len(missing):
         raise InputError(
-            f"{name} has no value in {len(missing):,} row(s), first in row {missing[0]}: name the "
-            "group of each row; a row that belongs to none is a group of its own."
+            f"{name} is missing in {number_of(len(missing), 'row')}, first in row {missing[0]}: "
+            "give each row a group; a row that belongs to none is its own group."
         )
     try:
         codes, known = pd.factorize(values.astype(object))
     except TypeError as error:
-        raise InputError(f"{name} must hold names or numbers: {error}.") from error
+        raise InputError(f"{name} must contain names or numbers: {error}.") from error
     return (None if len(known) == n else codes.astype(np.intp)), known
 
 

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.records import scalar
+from falcon_discover.runtime.words import number_of
 
 # Codes are bytes.
 MAX_CLASSES = 127
@@ -47,9 +48,7 @@ class Labels:
     def from_input(cls, y: Any, classes: npt.ArrayLike | None = None) -> Labels:
         """Read labels; with `classes` of an earlier fit or of a model, hold them to these."""
         if y is None:
-            raise InputError(
-                "y is None: labels are required, requires y to be passed, but the target y is None."
-            )
+            raise InputError("FalconDiscover requires y to be passed, but the target y is None.")
         try:
             values = _plain_labels(column_or_1d(_label_array(y), warn=True))
         except (TypeError, ValueError) as error:
@@ -60,8 +59,8 @@ class Labels:
             strange = [v for v in pd.unique(values) if v not in known.tolist()]
             if strange:
                 raise InputError(
-                    f"y holds the label {label_repr(strange[0])}, which is {_none_of(known)}: use "
-                    "the labels of the fit."
+                    f"y contains the label {label_repr(strange[0])}, which is {_none_of(known)}: "
+                    "use the labels of the fit."
                 )
         else:
             known = _distinct(values)
@@ -120,8 +119,8 @@ def _check_complete(values: npt.NDArray[Any]) -> None:
     if len(missing):
         shown = ", ".join(str(i) for i in missing[:5]) + (", ..." if len(missing) > 5 else "")
         raise InputError(
-            f"Input y contains NaN: {len(missing)} row(s) have no label (rows {shown}); "
-            "drop them or label them."
+            f"Input y contains NaN: {number_of(len(missing), 'unlabelled row')} (rows {shown}). "
+            "Drop or label them."
         )
     if np.issubdtype(values.dtype, np.floating) and np.isinf(values).any():
         raise InputError("Input y contains infinity: labels must be distinct values.")
@@ -132,7 +131,7 @@ def _distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         known = np.unique(values)
     except TypeError as error:
         raise InputError(
-            "y mixes labels of different types, which have no order: use one type."
+            "y mixes labels of different types, which cannot be sorted: use one type."
         ) from error
     if len(known) == 2 and known.dtype.kind in "biuf":
         return known
@@ -144,8 +143,7 @@ def _distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         raise InputError(f"y is not a column of classes. {error}") from error
     if len(known) == 1:
         raise InputError(
-            f"y has one class only ({label_repr(known[0])}): confident errors can be found only "
-            "where two classes or more occur; give labelled rows of each."
+            f"y has only one class ({label_repr(known[0])}): give labelled rows of at least two."
         )
     if len(known) > MAX_CLASSES or (len(known) > FEW_CLASSES and len(known) > len(values) / 2):
         raise InputError(

@@ -19,10 +19,11 @@ from sklearn.utils import check_array
 
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime.types import Float32Array, FloatArray, IntArray, UInt64Array
+from falcon_discover.runtime.words import number_of
 
 Kind = Literal["numeric", "datetime", "categorical"]
 
-# Spread of a transformed column below which it is almost constant: a 0/1 column with 1 % ones.
+# Spread of a transformed column below which it is almost constant: a 0/1 column with 1% ones.
 MIN_SPREAD = 0.1
 # Squares of larger numbers, and so variances and distances, leave double precision.
 LARGEST = 1e150
@@ -141,7 +142,7 @@ def _as_pandas(X: Any) -> tuple[Any, pd.DataFrame, pd.Index]:
         X = _native_order(X)
     eager = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
-        raise InputError("X is a lazy frame, whose rows are not there yet: call collect() on it.")
+        raise InputError("X is a lazy frame: call collect() on it first.")
     if not isinstance(eager, nw.DataFrame):
         try:
             array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
@@ -172,7 +173,7 @@ def _native_order(X: pd.DataFrame) -> pd.DataFrame:
 def _check_names(columns: pd.Index) -> None:
     if columns.nlevels > 1:
         raise InputError(
-            f"X has column names of {columns.nlevels} levels: make one name of each, such as "
+            f"X has column names with {columns.nlevels} levels: flatten them, for instance with "
             "X.columns.map('_'.join)."
         )
     names = columns.astype(str)
@@ -203,7 +204,7 @@ def _kind_of(column: pd.Series) -> Kind:
 
 def _complex(column: pd.Series) -> InputError:
     return InputError(
-        f"column {column.name!r} holds complex numbers: give their real and imaginary parts as two "
+        f"column {column.name!r} contains complex numbers: split them into real and imaginary "
         "columns."
     )
 
@@ -214,8 +215,8 @@ def _canonical(column: pd.Series, name: str, kind: Kind, *, fixed: bool) -> npt.
             return _as_text(column)
         except (TypeError, NotImplementedError) as error:
             raise InputError(
-                f"column {name!r} holds values that are neither numbers, texts nor dates "
-                f"({error}): turn it into columns of those, or leave it out."
+                f"column {name!r} contains values that are not numbers, text or dates ({error}): "
+                "convert it, or leave it out."
             ) from error
     try:
         if kind == "datetime":
@@ -230,10 +231,11 @@ def _canonical(column: pd.Series, name: str, kind: Kind, *, fixed: bool) -> npt.
     large = np.abs(values) > LARGEST
     if large.any():
         infinite = int(np.isinf(values).sum())
-        what = "infinity" if infinite else f"{values[large][0]:g}, too large a number,"
+        what = "infinity" if infinite else f"{values[large][0]:g}, which is too large,"
         raise InputError(
-            f"column {name!r} contains {what} in {infinite or int(large.sum())} row(s): "
-            "replace it by a number or by a missing value."
+            f"column {name!r} contains {what} in "
+            f"{number_of(infinite or int(large.sum()), 'row')}: replace it with a number or a "
+            "missing value."
         )
     return values
 
@@ -268,6 +270,6 @@ def _check_text(texts: list[str], what: str) -> None:
     except UnicodeEncodeError:
         broken = next(text for text in texts if text.encode(errors="ignore").decode() != text)
         raise InputError(
-            f"{what} holds {broken!a}, which is not valid text: it was read with the wrong "
-            "encoding; read it again, or replace what cannot be encoded."
+            f"{what} contains {broken!a}, which is not valid text: read the data again with the "
+            "right encoding, or replace such characters."
         ) from None

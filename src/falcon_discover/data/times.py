@@ -9,9 +9,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime.words import number_of
 
 Times = npt.NDArray[Any]
-KINDS = "numbers, dates, or dates as ISO texts such as 2025-03-31"
+KINDS = "numbers, dates, or ISO date strings such as 2025-03-31"
 
 
 def times_of(values: Any, n: int | None = None, name: str = "times") -> Times:
@@ -34,8 +35,8 @@ def times_of(values: Any, n: int | None = None, name: str = "times") -> Times:
     missing = int(column.isna().sum())
     if missing:
         raise InputError(
-            f"{name} is missing in {missing:,} of {len(column):,} rows: fill these in, or leave "
-            "the rows out."
+            f"{name} is missing in {missing:,} of {len(column):,} rows: fill it in, or drop those "
+            "rows."
         )
     if pd.api.types.is_bool_dtype(column.dtype):
         raise InputError(f"{name} holds true and false: give {KINDS}.")
@@ -54,7 +55,7 @@ def _moments(column: pd.Series, name: str) -> Times:
     bad = np.flatnonzero(read.isna())
     if len(bad):
         raise InputError(
-            f"{name} holds {column.iloc[bad[0]]!r} in row {bad[0]} ({len(bad):,} such row(s)): "
-            f"give {KINDS}."
+            f"{name} holds {column.iloc[bad[0]]!r} in row {bad[0]} "
+            f"({number_of(len(bad), 'such row')}): give {KINDS}."
         )
     return read.dt.tz_localize(None).to_numpy(dtype="datetime64[ns]")

@@ -96,8 +96,9 @@ def warn_twins(twins: int, rows: int) -> None:
     """Warn where many labelled rows have a twin: bounds and tests rest on independent rows."""
     if twins > MANY * rows:
         notices.warn(
-            f"{twins:,} of {rows:,} labelled rows have a twin, with the same values and label. "
-            "Copies are no new evidence: budgets and bounds are also made with one of each, and "
-            "the more cautious one counts; all other figures count every row. If these are copies, "
-            "remove them (drop_duplicates on features and label) and audit again."
+            f"{twins:,} of {rows:,} labelled rows have a twin with the same values and label. "
+            "Copies add no evidence, so budgets and bounds are computed both with all rows and "
+            "with one of each, and the more cautious result is used; all other figures count "
+            "every row. If these are copies, remove them (drop_duplicates on features and label) "
+            "and audit again."
         )

@@ -17,6 +17,7 @@ from falcon_discover.data.table import Table
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import Float32Array, FloatArray
+from falcon_discover.runtime.words import number_of
 
 # A column of identifiers must not turn into one coordinate per row.
 MAX_CATEGORIES = 256
@@ -113,15 +114,13 @@ class TransformedView(TransformerMixin, BaseEstimator):
             column = table.frame[name]
             distinct = column.nunique(dropna=True)
             if distinct == 0:
-                notices.warn(
-                    f"column {name!r} has no values at all: it does not count in distances."
-                )
+                notices.warn(f"column {name!r} has no values: distances ignore it.")
             elif distinct == 1 and not column.isna().any():
-                notices.warn(f"column {name!r} is constant: it does not count in distances.")
+                notices.warn(f"column {name!r} is constant: distances ignore it.")
             elif name in self.values_ and distinct > MAX_CATEGORIES:
                 notices.warn(
-                    f"column {name!r} has {distinct:,} different values: the most frequent "
-                    f"{MAX_CATEGORIES - 1} count in distances, the rest as one group."
+                    f"column {name!r} has {distinct:,} different values: distances use the "
+                    f"{MAX_CATEGORIES - 1} most frequent and treat the rest as one group."
                 )
 
     def warn_unseen(self, table: Table) -> None:
@@ -133,8 +132,8 @@ class TransformedView(TransformerMixin, BaseEstimator):
             if unseen:
                 rows = int(table.frame[name].isin(unseen).sum())
                 notices.warn(
-                    f"column {name!r} has {len(unseen)} value(s) that were not there in fit "
-                    f"({unseen[0]!r}) in {rows} row(s): they do not count in distances."
+                    f"column {name!r} has {number_of(len(unseen), 'value')} not seen in the fit "
+                    f"({unseen[0]!r}), in {number_of(rows, 'row')}: distances ignore them."
                 )
 
 
@@ -145,9 +144,9 @@ def _check_range(values: FloatArray, frame: pd.DataFrame, names: list[str]) -> N
         row, place = np.argwhere(far)[0]
         name = names[place]
         raise InputError(
-            f"column {name!r} contains {frame[name].iloc[row]:g}, which lies more than "
-            f"{FURTHEST:g} standard deviations from the rows of the fit: replace it by a number "
-            "like theirs or by a missing value."
+            f"column {name!r} contains {frame[name].iloc[row]:g}, more than {FURTHEST:g} standard "
+            "deviations from the rows of the fit: replace it with a plausible number or a "
+            "missing value."
         )
 
 

@@ -115,8 +115,8 @@ def verify(name: str) -> str:
     known = entry(name)
     _check(known, X, y)
     if known.digest is None:
-        return f"rows, columns and class counts are right; no digest is known ({path})"
-    return f"every cell is right ({path})"
+        return f"rows, columns and class counts match; no checksum is known ({path})"
+    return f"contents match the expected checksum ({path})"
 
 
 def _check(known: DataSet, X: pd.DataFrame, y: pd.Series) -> None:
@@ -128,7 +128,9 @@ def _check(known: DataSet, X: pd.DataFrame, y: pd.Series) -> None:
             f"{found[2]:,} positives, not {wanted[0]:,}, {wanted[1]} and {wanted[2]:,}."
         )
     if known.digest is not None and content_digest(X, y) != known.digest:
-        raise InputError(f"data set {known.name!r} has the right shape but other values.")
+        raise InputError(
+            f"data set {known.name!r} has the expected shape but different values: fetch it again."
+        )
 
 
 def _read(path: Path) -> tuple[pd.DataFrame, pd.Series]:

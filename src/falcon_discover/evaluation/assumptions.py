@@ -10,7 +10,7 @@ from falcon_discover.exceptions import InputError, check_number
 from falcon_discover.metrics.design import Design
 from falcon_discover.runtime.words import amount
 
-ASSUMED = "for independent rows like these"
+ASSUMED = "assuming independent rows like these"
 EXACT = "exact bound on rows"
 BETTING_GROUPS = "betting bound on groups"
 BETTING_ROWS = "betting bound on weighted rows"
@@ -22,13 +22,13 @@ def resting_on(rows: Unread, design: Design | None) -> tuple[str, str]:
         return EXACT, ASSUMED
     most = amount(rows.largest)
     if not design.grouped:
-        return BETTING_ROWS, f"{ASSUMED} (none weighing more than {most})"
+        return BETTING_ROWS, f"{ASSUMED} (none with a weight above {most})"
     size = (
-        f"none whose confident predictions weigh more than {most}"
+        f"none with confident predictions of total weight above {most}"
         if design.weighted
         else f"none with more than {most} confident predictions"
     )
-    return BETTING_GROUPS, f"for independent groups like these ({size})"
+    return BETTING_GROUPS, f"assuming independent groups like these ({size})"
 
 
 def said(method: str) -> str:
@@ -40,17 +40,17 @@ def needed(method: str, max_residual_rate: float, confidence_level: float) -> st
     """Return how many unread rows it takes to show a rate, in words."""
     if method == EXACT:
         rows = fewest_rows(max_residual_rate, confidence_level)
-        return f"at least {rows:,} unread ones are needed"
+        return f"that takes at least {rows:,} unreviewed ones"
     groups = fewest_groups(max_residual_rate, confidence_level)
     each = (
         "groups of the largest size" if method == BETTING_GROUPS else "rows of the largest weight"
     )
-    return f"as many unread ones are needed as {groups:,} {each} hold"
+    return f"that takes at least as many unreviewed ones as in {groups:,} {each}"
 
 
 def doubted(doubt: str) -> str:
     """Return why a statement may be worthless, to stand before it."""
-    return f"{doubt} Until that is settled, do not rely on this:\n" if doubt else ""
+    return f"{doubt} Settle that before you rely on this:\n" if doubt else ""
 
 
 def copies(twins: int) -> str:
@@ -58,8 +58,8 @@ def copies(twins: int) -> str:
     if not twins:
         return ""
     return (
-        f" {twins:,} of the labelled rows have a twin, with the same values and label, and may be "
-        "copies: the bound is the larger of that with all rows and that with one of each."
+        f" {twins:,} labelled rows have a twin with the same values and label, and may be copies: "
+        "the bound is the larger of two, one from all rows and one from a single row of each."
     )
 
 
@@ -68,14 +68,14 @@ def check_batch(batch: int | None, design: Design | None = None) -> None:
     whole = isinstance(batch, int | np.integer) and not isinstance(batch, bool)
     if batch is not None and not (whole and batch >= 1):
         raise InputError(
-            f"batch is {batch!r}: give the number of rows to come, at least 1, or None for the "
-            "long run."
+            f"batch is {batch!r}: give the number of rows in the next batch, at least 1, or None "
+            "for the long run."
         )
     if batch is not None and design is not None:
         what = "rows in groups" if design.grouped else "weighted rows"
         raise InputError(
-            f"batch is {batch:,}, and there is no prediction bound for {what}: leave it out for a "
-            "bound in the long run."
+            f"batch is {batch:,}, but there is no bound for the next batch of {what}: leave "
+            "batch out to get a bound for the long run."
         )
 
 

@@ -1,4 +1,4 @@
-"""How much review is enough: a budget with a guarantee, and what a budget may miss.
+"""How much review is enough: a budget with a guarantee, and what a budget can leave behind.
 
 The rate of confident errors among rows that are *not* reviewed is bounded by the exact
 (Clopper-Pearson) bound on labelled rows that the ranker did not learn from. Budgets are tested
@@ -40,6 +40,7 @@ from falcon_discover.evaluation.assumptions import (
     said,
 )
 from falcon_discover.evaluation.bounds import Unread, as_share
+from falcon_discover.evaluation.sources import NEW_ROWS
 from falcon_discover.metrics import review_size
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.metrics.design import Design
@@ -48,6 +49,7 @@ from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.runtime.words import (
     amount,
     budget_words,
+    capital,
     counted,
     is_count,
     level,
@@ -59,21 +61,6 @@ from falcon_discover.settings import PAPER
 GRID_STEP = 0.02
 FINE_GRID = (0.015, 0.01, 0.005, 0.0025, 0.0)
 GRID = (*(round(1.0 - GRID_STEP * i, 2) for i in range(1, round(1 / GRID_STEP))), *FINE_GRID)
-
-# What is known about the rows of an estimate. Of a model that was given fitted, or of bare scores,
-# nobody can tell from the rows whether the model has seen them.
-HELD_OUT = "labelled rows that neither the model nor the ranker has seen"
-NEW_ROWS = "labelled rows, provided that neither the model nor the ranker has seen them"
-GIVEN_SCORES = (
-    "the labelled rows of the fit, each judged by a ranker that has not seen it; this assumes that "
-    "the model has not seen these rows either. The final ranker learned from a few more rows, so "
-    "the statement is close to exact, not exact"
-)
-CROSS_FITTED = (
-    "the labelled rows of the fit, each judged by a model and a ranker that have not seen it; "
-    "the final ones learned from a few more rows, so the statement is close to exact, not exact"
-)
-KNOWN_UNSEEN = (HELD_OUT, CROSS_FITTED)
 
 
 class _Stated:
@@ -88,7 +75,7 @@ class _Stated:
 
 @dataclass(frozen=True)
 class MissedBound(_Stated):
-    """What the review of a share of the rows may leave behind.
+    """How many confident errors a review budget leaves behind, with an upper bound.
 
     Attributes
     ----------
@@ -128,23 +115,28 @@ class MissedBound(_Stated):
         """Return plain numbers and words."""
         return {**asdict(self), "statement": repr(self)}
 
+    def statement(self) -> str:
+        """Return what the budget leaves behind, in two sentences."""
+        return (
+            f"If you review the riskiest {self._budget()}, {amount(self.unreviewed)} of "
+            f"{amount(self.rows)} predictions go unreviewed; {amount(self.missed)} of those "
+            f"{'was a confident error' if self.missed == 1 else 'were confident errors'} "
+            f"({rate(self.rate)}). With {percent(self.confidence_level)} confidence, "
+            f"{self._bound()}, {self.assumed} and {self._budgets()}{said(self.method)}."
+        )
+
     def __repr__(self) -> str:
         return (
-            f"{doubted(self.doubt)}"
-            f"Reviewing the top {self._budget()} leaves {amount(self.unreviewed)} of "
-            f"{amount(self.rows)} rows unread, {amount(self.missed)} of them confident errors "
-            f"({rate(self.rate)}); with {percent(self.confidence_level)} confidence "
-            f"{self._bound()}, "
-            f"{self.assumed} and {self._budgets()}{said(self.method)}.{copies(self.twins)}"
-            f"\nEstimated on {self.source}."
+            f"{doubted(self.doubt)}{self.statement()}{copies(self.twins)}\n"
+            f"Estimated on {self.source}."
         )
 
     def _bound(self) -> str:
         if self.batch is None:
             return f"their rate in the long run is at most {rate(self.upper)}"
         return (
-            f"at most {self.batch_missed:,} of the {self.batch_unreviewed:,} left unread of the "
-            f"next {self.batch:,} rows will be ({rate(self.upper)})"
+            f"at most {self.batch_missed:,} of the {self.batch_unreviewed:,} unreviewed among the "
+            f"next {self.batch:,} rows will be confident errors ({rate(self.upper)})"
         )
 
     def _budget(self) -> str:
@@ -155,13 +147,13 @@ class MissedBound(_Stated):
 
     def _budgets(self) -> str:
         if self.simultaneous:
-            return "all budgets at once, also one chosen by looking"
-        return "a budget named beforehand"
+            return "any budget, even one chosen after seeing the bounds"
+        return "a budget chosen in advance"
 
 
 @dataclass(frozen=True, eq=False)
 class ReviewBudget(_Stated):
-    """The smallest review budget that keeps the rest safe.
+    """The smallest review budget that keeps confident errors rare among unreviewed rows.
 
     Attributes
     ----------
@@ -216,48 +208,59 @@ class ReviewBudget(_Stated):
 
     def __repr__(self) -> str:
         if not self.eligible:
-            return (
-                f"No prediction reaches {level(self.tau)} confidence, so there is nothing to "
-                "review: none of them can be a confident error."
-            )
+            return self.statement()
         rows = f"Estimated on {self.rows:,} rows: {self.source}."
-        return f"{doubted(self.doubt)}{self._statement()}{copies(self.twins)}\n{rows}"
+        return f"{doubted(self.doubt)}{self.statement()}{copies(self.twins)}\n{rows}"
 
-    def _statement(self) -> str:
+    def statement(self) -> str:
+        """Return how much to review, and what that achieves."""
+        if not self.eligible:
+            return (
+                f"There is nothing to review: no prediction reaches {level(self.tau)} "
+                "confidence, so none can be a confident error."
+            )
         where = "in the long run" if self.batch is None else f"in the next {self.batch:,} rows"
         target = (
-            f"at most {rate(self.max_residual_rate)} of the predictions that are not reviewed "
+            f"at most {rate(self.max_residual_rate)} of the unreviewed predictions "
             f"are confident errors {where}"
         )
         if self.all_eligible:
             share = percent(self.budget) if self.budget >= 0.01 else rate(self.budget)
             return (
-                f"To be sure that {target}, review all eligible rows, {share} of "
-                f"all: {self._why_all()}"
+                f"Review every confident prediction ({share} of all rows) to be "
+                f"{percent(self.confidence_level)} sure that {target}: {self._why_all()}"
             )
         last = self.tested[self.tested["passed"]].iloc[-1]
-        head = f"Review the top {percent(self.budget)}" if self.budget else "Nothing needs review"
+        head = "Nothing needs review"
+        if self.budget:
+            head = f"Review the riskiest {percent(self.budget)}"
+            # Of weighted rows, what is not reviewed is counted in weight, not in rows.
+            if self.method == EXACT:
+                head += f" ({counted(self.rows - last['unreviewed'])} of {self.rows:,} rows)"
+        missed = last["missed"]
+        error = "was a confident error" if missed == 1 else "were confident errors"
         return (
-            f"{head}: with {percent(self.confidence_level)} confidence "
-            f"{target}, {self.assumed}. Of {counted(last['unreviewed'])} rows left unread "
-            f"{counted(last['missed'])} were, so {self._bound(last)}{said(self.method)}."
+            f"{head}: with {percent(self.confidence_level)} confidence, "
+            f"{target}, {self.assumed}. {capital(counted(missed))} of the "
+            f"{counted(last['unreviewed'])} unreviewed rows {error}, so "
+            f"{self._bound(last)}{said(self.method)}."
         )
 
     def _bound(self, last: pd.Series) -> str:
         if self.batch is None:
             return f"the rate is at most {rate(float(last['upper']))}"
         return (
-            f"at most {int(last['batch_missed']):,} of the {int(last['batch_unreviewed']):,} left "
-            f"unread of the next {self.batch:,} will be"
+            f"at most {int(last['batch_missed']):,} of the {int(last['batch_unreviewed']):,} "
+            f"unreviewed among the next {self.batch:,} will be"
         )
 
     def _why_all(self) -> str:
         if len(self.tested):
-            return "no smaller budget could be shown to suffice."
-        few = f"{self.rows:,} labelled rows are too few to show it for a smaller budget"
+            return "no smaller budget can be shown to be enough."
+        few = f"{self.rows:,} labelled rows are too few to show that a smaller budget is enough"
         if self.batch is not None:
             return f"{few}."
-        return f"{few}, {needed(self.method, self.max_residual_rate, self.confidence_level)}."
+        return f"{few}; {needed(self.method, self.max_residual_rate, self.confidence_level)}."
 
 
 def review_budget(

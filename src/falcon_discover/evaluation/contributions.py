@@ -20,8 +20,8 @@ from falcon_discover.signals.catalogue import FAMILIES
 from falcon_discover.signals.state import State
 
 COVERED = (
-    "Intervals cover which rows were drawn, not what another training set would have made of the "
-    "ranker; those of the families hold together."
+    "Intervals reflect the choice of rows, not of the training set; those of the families hold "
+    "jointly."
 )
 
 
@@ -67,20 +67,20 @@ class Contributions:
         """Return the finding in words."""
         if np.isnan(self.auroc):
             return (
-                f"{self.events} confident errors among {self.eligible:,} eligible rows: too few "
-                "to say what a signal earns."
+                "Too few confident errors to measure what each signal contributes: "
+                f"{self.events} among {self.eligible:,} confident predictions."
             )
         gain, low, high = self.gain
         if low <= 0:
             head = (
-                "Nothing can be shown to help beyond the model's own confidence: the ranker's "
-                f"eligible AUROC is {gain:+.3f} against gated confidence, 95% interval "
-                f"[{low:+.3f}, {high:+.3f}]."
+                "The signals show no gain over the model's own confidence: the ranker's "
+                f"eligible AUROC differs from that of gated confidence by {gain:+.3f}, 95% "
+                f"interval [{low:+.3f}, {high:+.3f}]."
             )
         else:
             head = (
-                f"The signals lift the eligible AUROC by {gain:+.3f} [{low:+.3f}, {high:+.3f}] "
-                f"over gated confidence, to {self.auroc:.3f}."
+                f"The signals raise the eligible AUROC to {self.auroc:.3f}, {gain:+.3f} "
+                f"[{low:+.3f}, {high:+.3f}] compared with gated confidence."
             )
         shown = self.families[self.families["low"] > 0]
         if low > 0 and len(shown):
@@ -91,9 +91,9 @@ class Contributions:
             head += f" {earned[0].upper()}{earned[1:]}."
             rest = self.families[self.families["low"] <= 0]["family"]
             if len(rest):
-                head += f" No other family is missed when it alone is left out: {', '.join(rest)}."
+                head += f" Dropping any one of the others changes little: {', '.join(rest)}."
         elif low > 0:
-            head += " No family is missed when it alone is left out: the others make up for it."
+            head += " Dropping any single family changes little; the others compensate."
         return f"{head} {COVERED}"
 
     def __repr__(self) -> str:
@@ -102,7 +102,7 @@ class Contributions:
 
 
 def contributions(rows: LabelledState, ranker: GatedRisk, tau: Tau) -> Contributions:
-    """Return what each family earns, cross-fitted on the rows the ranker learned from."""
+    """Return what each family contributes, cross-fitted on the rows the ranker learned from."""
     state, wrong = rows.state, rows.errors()
     eligible = state.eligible(tau)
     events = (wrong & eligible)[eligible]

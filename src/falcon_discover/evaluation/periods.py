@@ -1,4 +1,4 @@
-"""The rate of confident errors by period: whether a model holds as time goes on."""
+"""The rate of confident errors by period: whether a model stays reliable over time."""
 
 from __future__ import annotations
 
@@ -90,16 +90,19 @@ class Periods:
         """Return how the rate moves, in two sentences."""
         known = self.table[self.table["eligible"] > 0]
         if not len(known):
-            return f"No prediction of any period is at least {level(self.tau)} sure."
+            return f"No prediction in any period reaches {level(self.tau)} confidence."
         if len(known) == 1:
             only = known.iloc[0]
-            return f"There is one period with confident predictions, {only['period']}: {_of(only)}."
+            return (
+                f"Only one period has confident predictions: {only['period']}, with {_of(only)} "
+                "wrong."
+            )
         first, last, worst = known.iloc[0], known.iloc[-1], known.loc[known["rate"].idxmax()]
         return (
-            f"Wrong among predictions that are at least {level(self.tau)} sure: {_of(first)} in "
-            f"{first['period']}, the first period, and {_of(last)} in {last['period']}, the last; "
-            f"the highest rate is that of {worst['period']} ({rate(worst['rate'])}). Where the "
-            "intervals of two periods do not overlap, chance alone hardly explains the difference."
+            f"Of the predictions that are at least {level(self.tau)} sure, {_of(first)} were wrong "
+            f"in the first period, {first['period']}, and {_of(last)} in the last, "
+            f"{last['period']}. The highest rate was {rate(worst['rate'])}, in {worst['period']}. "
+            "If the intervals of two periods do not overlap, chance is an unlikely explanation."
         )
 
     def __repr__(self) -> str:
@@ -116,7 +119,7 @@ class Periods:
         table = shown.rename(columns={"eligible": "confident", "events": "wrong"})
         return (
             f"{self.words()}\n\n{table.to_string(index=False)}\n\n"
-            "If the rate rises, audit again on the latest rows: an old report does not show it."
+            "If the rate rises, audit again on the latest rows."
         )
 
     def _repr_html_(self) -> str:

@@ -32,8 +32,8 @@ FEWEST_OF_A_CLASS = 10
 LEFT_BY_MEMORY = 0.05
 RIGHT_BY_MEMORY = 0.6
 THE_LABELS = (
-    "These scores are the labels themselves: each is 0 or 1 and equals the label of its row. Give "
-    "the probabilities that the model predicted."
+    "These scores are the labels themselves: each is 0 or 1 and equals its row's label. Pass the "
+    "probabilities that the model predicted."
 )
 
 
@@ -86,8 +86,8 @@ def _backwards(
     head = f"These scores rank the labels backwards (AUROC {area:.2f})."
     if state.has_stability:
         return (
-            f"{head} Check that the model means by {label_repr(classes[0])} and "
-            f"{label_repr(classes[1])} what the labels mean by them."
+            f"{head} Check that {label_repr(classes[0])} and {label_repr(classes[1])} mean the "
+            "same in the model as in the labels."
         )
     other = classes[1 - scored]
     return (
@@ -108,11 +108,11 @@ def _learned_by_heart(state: State, codes: npt.NDArray[np.int8]) -> str | None:
     if not by_heart(area, reached, right[missed]):
         return None
     return (
-        "These predictions look as if the model had been trained on these rows: AUROC "
-        f"{area:.3f}, where models cross-fitted on the same rows reach {reached:.2f}; and right on "
-        f"{int(right[missed].sum()):,} of {int(missed.sum()):,} rows that all of those get wrong. "
-        "If it was, its errors are hidden and no figure here holds: audit rows that it was not "
-        "trained on. If it was not, it knows more than the columns of this table."
+        "The model seems to have been trained on these rows: its AUROC is "
+        f"{area:.3f}, while models cross-fitted on the same rows reach {reached:.2f}, and it is "
+        f"right on {int(right[missed].sum()):,} of {int(missed.sum()):,} rows that all of those "
+        "get wrong. If so, its errors are hidden and no figure here is valid: audit rows that it "
+        "was not trained on. If not, it uses more than the columns of this table."
     )
 
 

@@ -70,8 +70,8 @@ def recalibrated(learn: LabelledState, measure: LabelledState, tau: Tau) -> Reca
     fit, measure = _sample(learn), _sample(measure, MAX_MEASURED)
     scores = _scores(fit, measure.state)
     words = (
-        f"Calibrators learned from {len(fit.codes):,} cross-fitted rows of the fit and are "
-        f"measured on {len(measure.codes):,} rows that they have not seen."
+        f"Calibrators were fitted on {len(fit.codes):,} rows and evaluated on "
+        f"{len(measure.codes):,} others."
     )
     return Recalibration(_table(measure, scores, tau), tau, words)
 
@@ -85,8 +85,8 @@ def cross_recalibrated(rows: LabelledState, tau: Tau, seed: int = 0) -> Recalibr
         for method, p in _scores(part, rest).items():
             scores[method][held_out] = p
     words = (
-        f"Cross-fitted in {FOLDS} parts of {len(rows.codes):,} rows: each is measured by "
-        "calibrators that have not seen it."
+        f"Cross-fitted on {len(rows.codes):,} rows in {FOLDS} folds: each fold is evaluated with "
+        "calibrators fitted on the others."
     )
     return Recalibration(_table(rows, scores, tau), tau, words)
 
@@ -102,7 +102,9 @@ def _folds(rows: LabelledState, seed: int) -> Iterator[tuple[IntArray, IntArray]
     count = min(FOLDS, len(np.unique(rows.state.group)))
     for seen, held_out in group_folds(rows.codes, rows.state.group, count, seed):
         if len(np.unique(rows.codes[seen])) < 2:
-            raise InputError("too few groups hold rows of one class to recalibrate.")
+            raise InputError(
+                "one class occurs in too few groups to recalibrate: give more groups of rows."
+            )
         yield seen, held_out
 
 

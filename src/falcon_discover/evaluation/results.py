@@ -14,6 +14,7 @@ import pandas as pd
 from falcon_discover import metrics
 from falcon_discover.evaluation.risks import RiskCalibration
 from falcon_discover.evaluation.sides import Sides
+from falcon_discover.evaluation.verdict import Verdict, rate_figures
 from falcon_discover.exceptions import check_numbers
 from falcon_discover.metrics.clustered import area_interval
 from falcon_discover.metrics.decisions import Tau
@@ -24,7 +25,6 @@ from falcon_discover.metrics.weighted import WeightedRanking
 from falcon_discover.runtime.records import framed, plain, records
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.runtime.words import budget_words, level, percent
-from falcon_discover.runtime.words import counted as said
 from falcon_discover.signals.state import State
 
 Scores = Callable[[str, Tau], FloatArray]
@@ -50,7 +50,8 @@ class Evaluation:
     notice : what to know where all confident errors are rows of one class; mostly empty
     risk : whether the risk holds on these rows, where the ranker estimates one
     design : what weights and groups mean for the figures, in words; empty without them
-    none_wrong : the highest rate of confident errors that seeing none leaves open
+    implied : how many confident errors the model's own confidence implies
+    rate_low, rate_high : 95% interval of the rate of confident errors
     """
 
     ranker: str
@@ -65,7 +66,9 @@ class Evaluation:
     notice: str = ""
     risk: RiskCalibration | None = None
     design: str = ""
-    none_wrong: float = math.nan
+    implied: float = math.nan
+    rate_low: float = math.nan
+    rate_high: float = math.nan
 
     def _level(self) -> str:
         if isinstance(self.tau, str):
@@ -77,39 +80,19 @@ class Evaluation:
         return self.captures.copy()
 
     def verdict(self) -> str:
-        """Return the finding in two sentences."""
+        """Return how many confident predictions were wrong, and what a review would find."""
         # Not by `query`, which changes the warning filters of the whole process meanwhile.
         own = (self.captures["tau"] == self.tau) & (self.captures["ranker"] == self.ranker)
-        main = self.captures[own]
-        first = main.iloc[0]
-        sure, wrong = first["eligible"], first["events"]
-        head = (
-            f"Of {said(first['rows'])} predictions the model was at least {self._level()} sure of "
-            f"{said(sure)}; {said(wrong)} of those were wrong."
-        )
-        if not sure:
-            return f"Of {said(first['rows'])} predictions none was at least {self._level()} sure."
-        if not wrong and self.alerts:
-            return f"{head} There is nothing to rank."
-        if not wrong:
-            high = self.none_wrong
-            return (
-                f"{head} There is nothing to rank: with 95% confidence fewer than "
-                f"{percent(high) if high >= 0.01 else f'{100 * high:.2g} %'} of such "
-                f"predictions are wrong, for independent {self._units} like these"
-                f"{self.assumption and f' and {self.assumption}'}."
-            )
-        ends = main.sort_values("reviewed").iloc[[0, -1]].drop_duplicates("budget")
-        found = ", ".join(
-            f"the top {budget_words(row.budget)} {'finds ' if i == 0 else ''}{said(row.captured)}"
-            + (" of them" if i == 0 else "")
-            for i, row in enumerate(ends.itertuples())
-        )
-        return f"{head} Reviewing {found}."
-
-    @property
-    def _units(self) -> str:
-        return "groups" if "groups" in self.design else "rows"
+        return Verdict(
+            captures=self.captures[own],
+            tau=self._level(),
+            implied=self.implied,
+            rate_low=self.rate_low,
+            rate_high=self.rate_high,
+            assumption=self.assumption,
+            doubtful=bool(self.alerts),
+            units="groups" if "groups" in self.design else "rows",
+        ).words()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists and numbers; undefined figures are None."""
@@ -118,6 +101,7 @@ class Evaluation:
             "tau": self.tau,
             "verdict": self.verdict(),
             "design": self.design,
+            "implied": plain(self.implied),
             "model": plain(self.model),
             "captures": records(self.captures),
             "rankings": records(self.rankings),
@@ -142,7 +126,7 @@ class Evaluation:
         ranks = self.rankings[self.rankings["tau"] == self.tau].set_index("ranker")
         table = _by_budget(main, "capture").loc[list(ranks.index)].rename_axis(None)
         table["eligible AUROC"] = ranks["eligible_auroc"]
-        table["95 % interval"] = [
+        table["95% interval"] = [
             "not defined" if math.isnan(low) else f"[{low:.3f}, {high:.3f}]"
             for low, high in zip(
                 ranks["eligible_auroc_low"], ranks["eligible_auroc_high"], strict=True
@@ -153,7 +137,7 @@ class Evaluation:
             f"{self.verdict()}{self.design and f' {self.design}'}\n\n"
             f"Share of confident errors found, by review budget:\n{words}\n\n"
             f"{self._costs()}"
-            f"By predicted class, with the number found by review budget:\n{self.sides}"
+            f"By predicted class, with the number found within each budget:\n{self.sides}"
             + (f"\n\n{self.risk}" if self.risk is not None else "")
         )
 
@@ -235,7 +219,7 @@ def evaluate(
         notice,
         _risk_figures(risk, state, codes, tau),
         "" if design is None else design.words(),
-        rate_interval(design, np.zeros(len(state), bool), state.eligible(tau))[1],
+        *rate_figures(state, codes, tau),
     )
 
 

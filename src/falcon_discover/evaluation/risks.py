@@ -122,23 +122,26 @@ class RiskCalibration:
     def words(self) -> str:
         """Return the finding in a sentence or two."""
         if not self.rows:
-            return "There is no confident prediction whose risk could be checked."
+            return "The risk cannot be checked: there is no confident prediction."
         text = (
-            f"The risks of the {amount(self.rows)} confident predictions add up to "
-            f"{self.expected:.1f} errors; {amount(self.events)} were found: {self.ratio:.2f} per "
-            f"predicted one, 95% interval {self.low:.2f} to {self.high:.2f}."
+            f"{self._judgement()}: they predict {self.expected:.1f} errors among "
+            f"{amount(self.rows)} confident predictions, and there were {amount(self.events)} "
+            f"(ratio {self.ratio:.2f}, 95% interval {self.low:.2f} to {self.high:.2f})."
         )
-        if not self.low <= 1 <= self.high:
-            text += f" The risks are too {'high' if self.ratio < 1 else 'low'} here."
         if not math.isnan(self.slope):
             text += (
-                f" Their slope is {self.slope:.2f} [{self.slope_low:.2f}, {self.slope_high:.2f}], "
+                f" Their slope is {self.slope:.2f} [{self.slope_low:.2f}, {self.slope_high:.2f}]; "
                 "1 is ideal."
             )
         return (
-            f"{text} In the riskiest tenth {self.top_expected:.1f} were predicted and "
-            f"{amount(self.top_events)} found."
+            f"{text} In the riskiest tenth they predict {self.top_expected:.1f}; there were "
+            f"{amount(self.top_events)}."
         )
+
+    def _judgement(self) -> str:
+        if self.low <= 1 <= self.high:
+            return "The risks match what happened"
+        return f"The risks are too {'high' if self.ratio < 1 else 'low'} here"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, None for what is not defined, and the sentence."""

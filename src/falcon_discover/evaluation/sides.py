@@ -108,7 +108,7 @@ class Sides:
         return "\n\n".join(
             [
                 self._lines(self.table.loc[sorted(shown.index)])
-                + (f"\n... and {rest} more classes, with fewer confident errors" if rest else ""),
+                + (f"\n... and {rest} more classes with fewer confident errors" if rest else ""),
                 _mistaken_words(self.mistaken),
             ]
         )
@@ -221,11 +221,11 @@ def _mistaken_words(mistaken: pd.DataFrame) -> str:
     ]
     rest = len(mistaken) - len(parts)
     more = f", and {rest} more pairs of classes" if rest > 1 else ", and one more pair" * rest
-    return f"Confidently mistaken: {', '.join(parts)}{more}."
+    return f"Most often mistaken with confidence: {', '.join(parts)}{more}."
 
 
 def notice(table: pd.DataFrame) -> str:
-    """Return what is to be known where all confident errors are of one side, or "".
+    """Return a sentence or two where all confident errors are of one side, or "".
 
     That is where there is a confident error, none is of the other side, and the class of that side
     is hardly ever predicted confidently. It is usual for a rare class, and no fault of the scores.
@@ -235,7 +235,7 @@ def notice(table: pd.DataFrame) -> str:
     >>> state = State.from_scores(np.array([0.02, 0.04, 0.05, 0.7]))
     >>> codes = np.array([0, 0, 1, 1], np.int8)
     >>> notice(by_predicted_class(state, codes, ["no", "yes"], tau=0.9))[:76]
-    "The one confident error is a row of class 'yes' that the model calls 'no', 5"
+    "The one confident error is a row of class 'yes' that the model calls 'no' (5"
     """
     if len(table) > 2:
         return ""
@@ -253,7 +253,7 @@ def notice(table: pd.DataFrame) -> str:
         f"{called}"
     )
     words = [
-        f"{head}, {rate(errs['of_class'])} of all {amount(errs['class_rows'])} rows of that class;"
+        f"{head} ({rate(errs['of_class'])} of all {amount(errs['class_rows'])} rows of that class);"
     ]
     words.append(_never(other, missed, confident))
     share = errs["class_rows"] / (other["rows"] + errs["rows"])
@@ -263,9 +263,9 @@ def notice(table: pd.DataFrame) -> str:
             f"class ({missed}: {rate(share)} of the rows)."
         )
     words.append(
-        f"Figures here are about rows of {missed} that are missed, not about rows that are wrongly "
-        f"called {missed}: {_advice(other, missed)} If missing {missed} is costly, decide for it "
-        "at a lower threshold."
+        f"So these figures are about missed {missed} rows, not about rows wrongly called "
+        f"{missed}: {_advice(other, missed)} If missing {missed} is costly, lower the decision "
+        "threshold for it."
     )
     return " ".join(words)
 
@@ -273,19 +273,19 @@ def notice(table: pd.DataFrame) -> str:
 def _never(other: dict[str, Any], missed: str, confident: float) -> str:
     """Return how rarely the other class is predicted confidently."""
     if not other["rows"]:
-        return f"it calls no row {missed} at all."
+        return f"it never calls a row {missed}."
     if not other["eligible"]:
         return f"it never calls a row {missed} with at least {percent(other['tau'])} confidence."
     return (
         f"of its {amount(confident)} confident predictions only {amount(other['eligible'])} "
-        f"{'is' if other['eligible'] == 1 else 'are'} {missed}, and rightly so."
+        f"{'is' if other['eligible'] == 1 else 'are'} {missed}, all of them right."
     )
 
 
 def _advice(other: dict[str, Any], missed: str) -> str:
     """Return what to do to see the other side too."""
     if not other["rows"]:
-        return f"there is none to audit until the model calls a row {missed}."
+        return f"there are none to audit until the model calls a row {missed}."
     if not other["eligible"]:
         highest = math.floor(100 * other["surest"]) / 100
         return f"to audit those too, set tau to {highest:.2f} or less."

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime.records import scalar
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
+from falcon_discover.runtime.words import number_of
 from falcon_discover.settings import PAPER
 
 # One confidence from which a wrong prediction counts, or one for each class that is decided.
@@ -27,7 +28,7 @@ def probabilities(p: npt.ArrayLike) -> FloatArray:
     if not ((values >= 0) & (values <= 1)).all():
         bad = np.argwhere(~((values >= 0) & (values <= 1)))[0]
         raise InputError(
-            f"p holds {values[tuple(bad)]} in row {bad[0]}: a probability lies between 0 and 1."
+            f"p is {values[tuple(bad)]} in row {bad[0]}: give probabilities between 0 and 1."
         )
     return values
 
@@ -36,7 +37,10 @@ def scores_of(score: npt.ArrayLike) -> FloatArray:
     """Return scores as an array, or say that some are missing."""
     values = np.asarray(score, dtype=np.float64)
     if np.isnan(values).any():
-        raise InputError(f"score is NaN in {int(np.isnan(values).sum())} row(s).")
+        raise InputError(
+            f"score is NaN in {number_of(int(np.isnan(values).sum()), 'row')}: give each row a "
+            "number."
+        )
     return values
 
 
@@ -54,7 +58,7 @@ def labels_with_probabilities(y: npt.ArrayLike, p: npt.ArrayLike) -> tuple[IntAr
         return _same_rows(_zero_one(y, "y").astype(np.intp), scores)
     codes, n_classes = np.asarray(y), scores.shape[1]
     if not np.isin(codes, np.arange(n_classes)).all():
-        raise InputError(f"y must hold the numbers of the {n_classes} classes, from 0 on.")
+        raise InputError(f"y must contain class numbers from 0 to {n_classes - 1}.")
     return _same_rows(codes.astype(np.intp), scores)
 
 
@@ -66,7 +70,7 @@ def weights_of(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray | None
     if weight.shape != (n,):
         raise InputError(f"sample_weight has the shape {weight.shape}: give one for each row, {n}.")
     if not (np.isfinite(weight) & (weight >= 0)).all():
-        raise InputError("sample_weight must hold finite numbers of at least 0.")
+        raise InputError("sample_weight must contain finite numbers of 0 or more.")
     return weight
 
 
@@ -79,7 +83,7 @@ def _same_rows(marks: Marks, scores: FloatArray) -> tuple[Marks, FloatArray]:
 def _zero_one(values: npt.ArrayLike, name: str) -> BoolArray:
     array = np.asarray(values)
     if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
-        raise InputError(f"{name} must hold 0/1 or booleans only.")
+        raise InputError(f"{name} must contain only 0/1 or booleans.")
     return array.astype(np.bool_)
 
 

@@ -144,13 +144,13 @@ class Design:
         said = []
         if self.weighted:
             said.append(
-                f"Rows count by their weight: {len(self):,} stand for {self.total():,.6g}. "
-                "Intervals use the rows there are."
+                f"Rows count by weight: {len(self):,} rows stand for {self.total():,.6g}. "
+                f"Intervals are based on the {len(self):,} rows."
             )
         if self.grouped:
             said.append(
-                f"Rows come from {self.units:,} groups: intervals are cluster-robust, they take "
-                "groups as independent, not rows."
+                f"Rows come from {self.units:,} groups: intervals are cluster-robust and treat "
+                "groups, not rows, as independent."
             )
         return " ".join(said)
 

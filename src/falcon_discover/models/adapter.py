@@ -168,8 +168,8 @@ def _mixable(rows: Any, n_rows: int, step: str) -> Any:
     if isinstance(rows, pd.DataFrame) and rows.columns.has_duplicates:
         repeated = rows.columns[rows.columns.duplicated()][0]
         raise InputError(
-            f"the pipeline's step {step!r} makes more than one column {repeated!r}: "
-            "give its columns different names."
+            f"the pipeline's step {step!r} makes more than one column {repeated!r}: give its "
+            "columns distinct names."
         )
     return rows
 
@@ -180,8 +180,8 @@ def _class_columns(model: Any, labels: list[Any]) -> tuple[int, ...]:
     strange = [label for label in known if label not in labels]
     if strange:
         raise InputError(
-            f"the model has a class {label_repr(strange[0])}, which is none of the labels: use the "
-            "labels the model was trained on."
+            f"the model has a class {label_repr(strange[0])}, which is not among the labels: use "
+            "the labels the model was trained on."
         )
     return tuple(labels.index(label) for label in known)
 
@@ -190,8 +190,8 @@ def _positive_column(model: Any, positive: Any) -> int:
     classes = list(getattr(model, "classes_", [0, 1]))
     if len(classes) != 2:
         raise InputError(
-            f"the model has {len(classes)} classes ({classes}) and the labels have two: give rows "
-            "with the labels the model was trained on."
+            f"the model has {len(classes)} classes ({classes}), but the labels have two: give "
+            "rows with the labels the model was trained on."
         )
     if positive not in classes:
         raise InputError(

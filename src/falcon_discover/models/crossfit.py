@@ -98,14 +98,14 @@ def cross_fit(
     if type_of_target(targets) == "continuous":
         shown = " and ".join(label_repr(label) for label in labels.classes[:2])
         raise InputError(
-            f"y has the labels {shown}, and scikit-learn takes fractions for a quantity: "
-            "give whole numbers or texts."
+            f"y has the labels {shown}, which scikit-learn treats as continuous: use whole "
+            "numbers or text."
         )
     if _is_fitted(estimator) and not _is_fitted(_fresh(estimator)):
         notices.warn(
-            f"{name} is fitted already: a copy of it is fitted again on these rows, and that is "
-            "what is audited. To audit the model as it is, on rows it was not fitted on, pass "
-            "FrozenEstimator(model), from sklearn.frozen."
+            f"{name} is already fitted: a clone is refitted on these rows, and the clone is "
+            "audited. To audit the model as it is, on rows it was not trained on, pass "
+            "FrozenEstimator(model) from sklearn.frozen."
         )
 
     def fitted(rows: IntArray | slice, what: str) -> tuple[Any, Probe]:
@@ -343,5 +343,5 @@ def _weighing(names: Sequence[str]) -> list[str]:
     if not kept:
         raise InputError(takes_none(models[left_out[0]]))
     if left_out:
-        notices.warn(f"{', '.join(left_out)}: left out, takes no sample_weight.")
+        notices.warn(f"{', '.join(left_out)}: left out, because its fit takes no sample_weight.")
     return kept

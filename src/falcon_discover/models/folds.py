@@ -13,6 +13,7 @@ from falcon_discover.data.labels import Labels, label_repr
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import IntArray
+from falcon_discover.runtime.words import number_of
 from falcon_discover.settings import PAPER
 
 Folds = list[tuple[IntArray, IntArray]]
@@ -91,8 +92,8 @@ def _check_folds(folds: Folds, held_out: IntArray, every: IntArray, n: int) -> N
     twice = len(held_out) - len(np.unique(held_out))
     if twice:
         raise InputError(
-            f"cv holds out {twice:,} row(s) more than once: every row may be held out once at "
-            "most, as in a K-fold or TimeSeriesSplit. Give such a splitter, or a list of (train, "
+            f"cv holds out {number_of(twice, 'row')} more than once: give a splitter that holds "
+            "out each row at most once, such as KFold or TimeSeriesSplit, or a list of (train, "
             "test) pairs of row positions."
         )
     for number, (others, own) in enumerate(folds, start=1):
@@ -106,13 +107,11 @@ def _learnable(folds: Folds, labels: Labels) -> Folds:
     if all(known):
         return folds
     if not any(known):
-        raise InputError(
-            "no fold of cv leaves rows of two classes to train on: give another splitter."
-        )
+        raise InputError("no fold of cv trains on rows of two classes: give another splitter.")
     rows = sum(len(own) for (_, own), good in zip(folds, known, strict=True) if not good)
     notices.warn(
-        f"{known.count(False)} of {len(folds)} folds of cv train on rows of one class only: their "
-        f"{rows:,} rows are not judged, and serve as rows to compare with."
+        f"{known.count(False)} of {len(folds)} folds of cv train on rows of one class only: the "
+        f"{rows:,} rows they hold out are not judged, only used for comparison."
     )
     return [fold for fold, good in zip(folds, known, strict=True) if good]
 
@@ -137,11 +136,11 @@ def _folds_of_groups(cv: int, labels: Labels, group: IntArray, seed: int) -> Fol
     if labels.n_classes == 2 and min(holding) < 2:
         rare = labels.classes[present[int(np.argmin(holding))]]
         raise InputError(
-            f"class {label_repr(rare)} is in one group only: cross-fitting needs 2 groups or more "
-            "with rows of each class."
+            f"class {label_repr(rare)} occurs in only one group: cross-fitting needs at least 2 "
+            "groups with rows of each class."
         )
     if int(group.max()) < 1:
-        raise InputError("there is 1 group only: cross-fitting needs 2 or more.")
+        raise InputError("there is only 1 group: cross-fitting needs at least 2.")
     wanted = min(cv, min(holding) if labels.n_classes == 2 else int(group.max()) + 1)
     for count in range(wanted, 1, -1):
         folds = group_folds(labels.codes, group, count, seed)
@@ -150,13 +149,13 @@ def _folds_of_groups(cv: int, labels: Labels, group: IntArray, seed: int) -> Fol
             break
     else:
         raise InputError(
-            "the groups cannot be dealt out into two folds with rows of both classes each: too few "
-            "groups hold the rarer one."
+            "the groups cannot be split into two folds that both have rows of each class: too "
+            "few groups contain the rarer one."
         )
     if len(folds) < cv:
         notices.warn(
-            f"{int(group.max()) + 1:,} groups, the rarest class in {min(holding):,} of them, allow "
-            f"no more than {len(folds)} folds: cv is lowered from {cv} to {len(folds)}."
+            f"{int(group.max()) + 1:,} groups, the rarest class in {min(holding):,} of them, "
+            f"allow only {len(folds)} folds: cv is lowered from {cv} to {len(folds)}."
         )
     return folds
 
@@ -173,8 +172,8 @@ def _fold_count(cv: int, labels: Labels) -> int:
         if smallest < 2:
             rare = labels.classes[int(counts.argmin())]
             raise InputError(
-                f"class {label_repr(rare)} has 1 sample only: cross-fitting needs 2 or more "
-                "of each."
+                f"class {label_repr(rare)} has only 1 sample: cross-fitting needs at least 2 of "
+                "each."
             )
         if smallest < cv:
             notices.warn(
@@ -182,13 +181,13 @@ def _fold_count(cv: int, labels: Labels) -> int:
             )
         return min(cv, smallest)
     if len(labels) < 2:
-        raise InputError("there is 1 row only: cross-fitting needs 2 or more.")
+        raise InputError("there is only 1 row: cross-fitting needs at least 2.")
     rare = [label_repr(labels.classes[c]) for c in np.flatnonzero((counts > 0) & (counts < cv))]
     if rare:
         shown = ", ".join(rare[:5]) + (", ..." if rare[5:] else "")
         notices.warn(
-            f"fewer than {cv} rows are of class {shown}: some folds hold none of it, and models "
-            "that were fitted without them do not know it."
+            f"fewer than {cv} rows are of class {shown}: some folds have none, and models fitted "
+            "without them cannot predict it."
         )
     # A fold needs a row, and so do the folds of the largest class.
     return max(2, min(cv, int(counts.max())))
@@ -197,10 +196,9 @@ def _fold_count(cv: int, labels: Labels) -> int:
 def _no_folds(cv: Any, error: Exception) -> str:
     if "groups" in str(error):
         return (
-            f"cv is {cv!r}, which needs groups: give fit the group of each row, "
-            "fit(X, y, groups=...)."
+            f"cv is {cv!r}, which needs groups: pass the group of each row, fit(X, y, groups=...)."
         )
     return (
-        f"cv cannot split the rows ({error}): give a number of folds, a splitter of scikit-learn, "
-        "or a list of (train, test) pairs of row positions."
+        f"cv cannot split the rows ({error}): give a number of folds, a scikit-learn splitter, or "
+        "a list of (train, test) pairs of row positions."
     )

@@ -25,6 +25,7 @@ from falcon_discover.data.table import take_rows
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime.threads import one_openmp_thread, openmp_threads
 from falcon_discover.runtime.types import FloatArray
+from falcon_discover.runtime.words import number_of
 
 FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
 # Rows of a block: fewer cost more calls, more fall out of the cache.
@@ -104,7 +105,7 @@ def positive_class(
     bad = np.flatnonzero(~((p >= -ROUNDING) & (p <= 1 + ROUNDING)))
     if len(bad):
         raise InputError(
-            f"{source} holds {p[bad[0]]} in row {name(bad[0])} ({len(bad):,} such row(s)): "
+            f"{source} is {p[bad[0]]} in row {name(bad[0])} ({number_of(len(bad), 'such row')}): "
             f"a probability lies between 0 and 1.{if_percent(p)}"
         )
     if values.ndim == 2:
@@ -113,7 +114,8 @@ def positive_class(
         if len(bad):
             raise InputError(
                 f"{source} has two columns that sum to {total[bad[0]]:g} in row {name(bad[0])} "
-                f"({len(bad):,} such row(s)): the probabilities of two classes sum to 1."
+                f"({number_of(len(bad), 'such row')}): the probabilities of two classes must sum "
+                "to 1."
             )
     return np.clip(p, 0.0, 1.0, out=p)
 
@@ -153,15 +155,16 @@ def class_scores(
         row = values[bad[0]]
         worst = row[~((row >= -ROUNDING) & (row <= 1 + ROUNDING))][0]
         raise InputError(
-            f"{source} holds {worst} in row {name(bad[0])} ({len(bad):,} such row(s)): "
-            f"a probability lies between 0 and 1.{if_percent(values.ravel())}"
+            f"{source} is {worst} in row {name(bad[0])} ({number_of(len(bad), 'such row')}): a "
+            f"probability lies between 0 and 1.{if_percent(values.ravel())}"
         )
     total = values.sum(axis=1)
     bad = np.flatnonzero(~(np.abs(total - 1) <= SUM_TOLERANCE))
     if len(bad):
         raise InputError(
             f"{source} has columns that sum to {total[bad[0]]:g} in row {name(bad[0])} "
-            f"({len(bad):,} such row(s)): the probabilities of all classes sum to 1."
+            f"({number_of(len(bad), 'such row')}): the probabilities of all classes must sum to "
+            "1."
         )
     p = np.zeros((n_rows, n_classes))
     p[:, list(columns)] = np.clip(values, 0.0, 1.0)
@@ -170,17 +173,17 @@ def class_scores(
 
 def _real_numbers(found: Any, source: str) -> FloatArray:
     if np.ma.is_masked(found):
-        raise InputError(f"{source} holds masked values: give a probability for each row.")
+        raise InputError(f"{source} contains masked values: give a probability for each row.")
     try:
         values = np.asarray(found)
         if values.dtype.kind != "c":
             return values.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"{source} is of the type {type(found).__name__} and cannot be read as numbers "
+            f"{source} has the type {type(found).__name__} and cannot be read as numbers "
             f"({error}): give an array."
         ) from error
-    raise InputError(f"{source} holds complex numbers: a probability is a real number.")
+    raise InputError(f"{source} contains complex numbers: give real probabilities.")
 
 
 def check_fittable(estimator: Any) -> None:
@@ -195,7 +198,7 @@ def check_fittable(estimator: Any) -> None:
         return
     if has_proba:
         raise InputError(
-            f"{name} is not a scikit-learn classifier that could be fitted again: pass "
+            f"{name} cannot be cloned and refitted like a scikit-learn classifier: pass "
             "FrozenEstimator(model) to audit it as it is."
         )
     raise InputError(
@@ -208,14 +211,14 @@ def no_probabilities(model: Any) -> str:
     """Return what is missing, and the way that leads on for this kind of model."""
     kind = type(model)
     if _is_booster(model):
-        way = "give its probabilities to discover(X, y, proba)"
+        way = "pass its probabilities to discover(X, y, proba)"
         if kind.__module__.startswith("xgboost"):
             way = f"load it with XGBClassifier().load_model(path), or {way}"
         return f"{kind.__module__.partition('.')[0]}.Booster has no predict_proba: {way}."
     if _is(is_regressor, model):
         return (
-            f"{kind.__name__} is a regressor and has no predict_proba: if what it predicts are "
-            "probabilities, give them to discover(X, y, proba)."
+            f"{kind.__name__} is a regressor and has no predict_proba: if it predicts "
+            "probabilities, pass them to discover(X, y, proba)."
         )
     if _is(is_classifier, model) or hasattr(model, "decision_function"):
         return (
@@ -223,7 +226,7 @@ def no_probabilities(model: Any) -> str:
             "sklearn.calibration.CalibratedClassifierCV to get probabilities."
         )
     return (
-        f"{kind.__name__} has no predict_proba: give the probabilities of its positive class to "
+        f"{kind.__name__} has no predict_proba: pass the probabilities of its positive class to "
         "discover(X, y, proba)."
     )
 

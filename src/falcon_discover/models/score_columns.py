@@ -48,8 +48,9 @@ def in_class_order(columns: Sequence[str], classes: npt.NDArray[Any]) -> list[st
         if sorted(ordered) == sorted(columns):
             return ordered
     raise InputError(
-        f"--proba names {', '.join(columns)}, and the classes are {', '.join(names)}: name one "
-        f"column for each class, called by it, such as {','.join(f'p_{name}' for name in names)}."
+        f"--proba names {', '.join(columns)}, but the classes are {', '.join(names)}: name one "
+        "column per class that ends in the class, such as "
+        f"{','.join(f'p_{name}' for name in names)}."
     )
 
 
@@ -66,6 +67,6 @@ def column_scores(column: pd.Series) -> FloatArray:
     held = repr(value) if len(texts) else "nothing" if pd.isna(value) else str(value)
     raise InputError(
         f"--proba names the column {column.name!r}, which holds {held} in row {bad[0]} "
-        f"({len(bad):,} such row{'s' if len(bad) > 1 else ''}): a probability is a number between "
-        f"0 and 1.{hint}"
+        f"({len(bad):,} such row{'s' if len(bad) > 1 else ''}): give numbers between 0 and "
+        f"1.{hint}"
     )

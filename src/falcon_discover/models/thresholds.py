@@ -38,8 +38,8 @@ def own_threshold(model: Any, classes: npt.NDArray[Any], asked: float) -> float:
     level = threshold_of(model, classes, asked)
     if level != asked:
         notices.warn(
-            f"{type(_unwrapped(model)).__name__} decides for {label_repr(classes[1])} from a "
-            f"probability of {level:.3g} on: the audit speaks of these decisions."
+            f"{type(_unwrapped(model)).__name__} predicts {label_repr(classes[1])} from a "
+            f"probability of {level:.3g}: the audit is about these decisions."
         )
     return level
 

@@ -75,7 +75,9 @@ def specified(ranker: Any, severity: str = "count") -> Any:
     if severity == "count":
         return ranker
     if ranker != "auto":
-        raise InputError(f"severity={severity!r} belongs to ranker='auto', not to {ranker!r}.")
+        raise InputError(
+            f"severity={severity!r} only applies to ranker='auto', not to {ranker!r}: leave it out."
+        )
     return GatedRisk("surprise")
 
 
@@ -90,14 +92,14 @@ def make(ranker: Any) -> Ranker:
     if isinstance(ranker, str):
         if ranker not in RANKERS:
             raise InputError(
-                f"there is no ranker {ranker!r}; choose one of {', '.join(RANKERS)}, "
-                "or pass an object with fit(state, false_confidence, tau) and score(state)."
+                f"there is no ranker {ranker!r}: choose one of {', '.join(RANKERS)}, or pass an "
+                "object with fit(state, false_confidence, tau) and score(state)."
             )
         return RANKERS[ranker]()
     if not (hasattr(ranker, "fit") and hasattr(ranker, "score")):
         raise InputError(
-            f"ranker is {ranker!r}: it must be a name or an object with "
-            "fit(state, false_confidence, tau) and score(state)."
+            f"ranker is {ranker!r}: give a name or an object with fit(state, false_confidence, "
+            "tau) and score(state)."
         )
     copy: Ranker = clone(ranker, safe=False)
     return copy

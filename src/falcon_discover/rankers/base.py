@@ -61,8 +61,8 @@ class Ranker(BaseEstimator):
         missing = [name for name in self.needs if name not in state.signals.columns]
         if missing:
             raise InputError(
-                f"ranker {self.name!r} needs {', '.join(missing)}, which only a model can "
-                "give: pass the model, or choose a ranker that works on predictions."
+                f"ranker {self.name!r} needs {', '.join(missing)}, which only a model provides: "
+                "pass the model, or choose a ranker that works on predictions."
             )
 
 

@@ -137,8 +137,8 @@ class GatedRisk(Ranker):
         if too_few and self.eligible_:
             notices.warn(
                 f"{int(wrong.sum())} of {len(wrong):,} calibration rows are errors, "
-                f"{self.events_} of them confident ones: too few to learn from, rows are ranked "
-                "by gated confidence."
+                f"{self.events_} of them confident: too few to learn from, so rows are ranked by "
+                "gated confidence."
             )
         if too_few or not self.eligible_:
             self.model_ = ModelDoubt(sample)

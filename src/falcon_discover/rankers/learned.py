@@ -50,7 +50,7 @@ class LearnedWitness(Ranker):
         if events.all() or not events.any():
             notices.warn(
                 f"{int(events.sum())} of {len(events):,} calibration rows are confident errors: "
-                "the learned witness has nothing to tell apart and ranks by gated confidence."
+                "the learned ranker has nothing to learn from and ranks by gated confidence."
             )
             return self
         self.witness_ = standardised_logit(

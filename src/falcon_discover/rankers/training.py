@@ -19,8 +19,8 @@ def check_labels(labels: str | None, *, has_validation: bool) -> None:
     """Raise if a ranker's label source needs validation rows and there are none."""
     if labels in ("validation", "both") and not has_validation:
         raise InputError(
-            f"the ranker takes its labels from {labels!r}, and there are no validation "
-            "rows: give fit X_cal and y_cal, or use 'learned_oof'."
+            f"the ranker takes its labels from {labels!r}, but there are no validation rows: pass "
+            "X_cal and y_cal to fit, or use 'learned_oof'."
         )
 
 

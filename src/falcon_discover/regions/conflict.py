@@ -96,31 +96,31 @@ class Conflict:
 
     def __repr__(self) -> str:
         gained = (
-            "there is none to compare rankers on"
+            "too few to compare rankers"
             if math.isnan(self.gain)
-            else f"the discrepancy ranker chosen on other rows finds {self.gain:+.2f} of them "
-            "against the prior chosen there, at 20%"
+            else f"at a 20% budget the best discrepancy ranker finds {self.gain:+.2f} of them "
+            "compared with the best prior, both chosen on other rows"
         )
         verdict = (
-            f"Regime: {self.regime} ({self.events:,} confident errors to learn from; {gained})."
+            f"Regime: {self.regime}. Confident errors to learn from: {self.events:,}; {gained}."
         )
         best = self.best
         if best is None:
-            return f"{verdict}\nNo slice of the grid is of a size that counts."
+            return f"{verdict}\nNo slice of the grid is within the allowed size range."
         tested = sum(math.isfinite(s.p_value) for s in self.slices)
         shown = (
-            f"at least {100 * best.excess_low:+.1f} with 95% confidence, though it is the best of "
+            f"at least {100 * best.excess_low:+.1f} with 95% confidence, even as the best of "
             f"{tested} slices (p = {best.p_value:.3f})"
             if best.excess_low > 0
-            else f"no more than the best of {tested} slices may show by chance "
+            else f"no more than chance explains for the best of {tested} slices "
             f"(p = {best.p_value:.3f})"
         )
         return (
             f"{verdict}\nBest slice: {best.evidence} <= {best.evidence_at_most:.3g} and "
             f"{best.instability} >= {best.instability_at_least:.3g}: {amount(best.events)} of "
-            f"{amount(best.rows)} confident predictions wrong, {best.expected:.1f} expected at "
-            f"their confidence, an excess of {100 * best.excess:+.1f} points, {shown}. The "
-            f"paper's Gamma {best.gamma:.3f}, mass {best.mass:.3f}."
+            f"{amount(best.rows)} confident predictions wrong, {best.expected:.1f} expected from "
+            f"their confidence: an excess of {100 * best.excess:+.1f} percentage points, {shown}. "
+            f"In the paper's terms: Gamma {best.gamma:.3f}, mass {best.mass:.3f}."
         )
 
 

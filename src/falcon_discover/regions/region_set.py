@@ -26,33 +26,33 @@ from falcon_discover.regions.retest import (
 from falcon_discover.regions.rules import Figures, Rule, figures
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray, IntArray
-from falcon_discover.runtime.words import amount, rate
+from falcon_discover.runtime.words import amount, rate, rounded
 from falcon_discover.signals.state import State
 
+HELD_OUT = " (on held-out rows)"
 # On rows that the regions were not found on.
 HEADINGS: dict[Claim, str] = {
     "more than predicted": "Regions with more confident errors than the model's confidence "
-    "predicts, on rows they were not found on:",
+    f"predicts{HELD_OUT}:",
     "frequent, as predicted": "Regions where confident errors are frequent, about as many as the "
-    "model's confidence implies, on rows they were not found on:",
-    "frequent": "Regions where confident errors are frequent, on rows they were not found on:",
-    "no more than predicted": "No more confident errors than the model's confidence predicts, on "
-    "rows they were not found on, in:",
-    "not frequent": "Confident errors are not frequent, on rows they were not found on, in:",
+    f"model's confidence implies{HELD_OUT}:",
+    "frequent": f"Regions where confident errors are frequent{HELD_OUT}:",
+    "no more than predicted": "Regions with no more confident errors than the model's confidence "
+    f"predicts{HELD_OUT}:",
+    "not frequent": f"Regions where confident errors are not frequent{HELD_OUT}:",
 }
 # On other labelled rows, where each line says what became of the region.
 HEADINGS_HERE = {
-    "confidence": "Regions confirmed at the fit to have more confident errors than the model's "
-    "confidence predicts, counted on these rows:",
-    "all": "Regions confirmed at the fit to have frequent confident errors, counted on these rows:",
+    "confidence": "Regions that the fit confirmed to have more confident errors than the "
+    "model's confidence predicts, counted on these rows:",
+    "all": "Regions that the fit confirmed to have frequent confident errors, counted on these "
+    "rows:",
 }
-INDEPENDENT = "The tests take rows as independent of each other; exact copies count once."
-GROUPED = (
-    "No group is on both sides, and the tests take groups as independent of each other, not rows."
-)
+INDEPENDENT = "The tests treat rows as independent; exact copies count once."
+GROUPED = "No group is on both sides, and the tests treat groups, not rows, as independent."
 OUTCOMES = (
-    "Held: an excess again, by a test at 5% for all regions together. Did not hold: clearly fewer "
-    "than at the fit."
+    "Held: an excess again, in a 5% test across all regions. Did not hold: clearly fewer errors "
+    "than in the fit."
 )
 
 
@@ -92,7 +92,7 @@ class RegionSet:
 
     @property
     def confirmed(self) -> tuple[Rule, ...]:
-        """The rules whose excess of confident errors holds on rows they were not found on."""
+        """The rules whose excess of confident errors is confirmed on held-out rows."""
         return tuple(rule for rule in self.unexpected if rule.confirmed)
 
     @property
@@ -123,14 +123,14 @@ class RegionSet:
 
     @property
     def figures(self) -> tuple[Figures, ...]:
-        """What each region holds, on these rows or else on rows that it was not found on."""
+        """The figures of each region, on these rows or else on held-out rows."""
         if self.here is not None:
             return self.here
         return tuple(rule.confirmation for rule in self.numbered)
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """What may be said of each region by its figures on the rows it was not found on."""
+        """What each region's figures on held-out rows show."""
         return (
             *(
                 excess_claim(rule.confirmation) if rule.confirmed else "not confirmed"
@@ -141,13 +141,13 @@ class RegionSet:
 
     @property
     def outcomes(self) -> tuple[Outcome | None, ...]:
-        """Whether each region held on rows other than those of the fit; None if it is not asked."""
+        """Whether each region held on rows other than those of the fit; None if not tested."""
         if self.retests is None:
             return (None,) * len(self.numbered)
         return tuple(None if again is None else again.outcome for again in self.retests)
 
     def names(self) -> list[str]:
-        """Return each region in few words, to be shown."""
+        """Return a short name for each region."""
         told = [*self.confirmed, *self.expected]
         doubtful = [rule for rule in self.unexpected if not rule.confirmed]
         # What did not hold is shown apart, and may read like a region that did.
@@ -217,28 +217,47 @@ class RegionSet:
 
     def __repr__(self) -> str:
         if self.why_none:
-            return f"none: {self.why_none}"
-        told = list(zip(self.names(), self.figures, strict=True))
+            return f"No regions: {self.why_none}"
         parts = [] if self.confirmed else [self._none()]
+        groups = self._groups()
+        parts += ["\n".join([heading, *lines]) for heading, lines in groups.items()]
+        if groups:
+            parts.append(self.basis if self.retests is None else f"{OUTCOMES} {self.basis}")
+        return "\n".join(parts)
+
+    def brief(self, most: int = 2) -> str:
+        """Return the regions in a few lines: the first `most` of each kind."""
+        if self.why_none:
+            return repr(self)
+        parts = [] if self.confirmed else [self._none()]
+        for heading, lines in self._groups(short=True).items():
+            rest = len(lines) - most
+            more = [f"  and {rest} more in the report"] if rest > 0 else []
+            parts += [heading.replace(HELD_OUT, ""), *lines[:most], *more]
+        return "\n".join(parts)
+
+    def _groups(self, *, short: bool = False) -> dict[str, list[str]]:
+        """Return a line for each region under the heading that it belongs to."""
+        named = list(zip(self.names(), self.figures, strict=True))
         if self.retests is None:
             groups = {
-                heading: [_line(*told[i]) for i, own in enumerate(self.claims) if own == claim]
+                heading: [
+                    _line(*named[i], short=short)
+                    for i, own in enumerate(self.claims)
+                    if own == claim
+                ]
                 for claim, heading in HEADINGS.items()
             }
         else:
             groups = {
                 heading: [
-                    _line(*told[i], outcome)
+                    _line(*named[i], outcome, short=short)
                     for i, outcome in enumerate(self.outcomes)
                     if outcome is not None and self._against(i) == against
                 ]
                 for against, heading in HEADINGS_HERE.items()
             }
-        groups = {heading: lines for heading, lines in groups.items() if lines}
-        parts += ["\n".join([heading, *lines]) for heading, lines in groups.items()]
-        if groups:
-            parts.append(self.basis if self.retests is None else f"{OUTCOMES} {self.basis}")
-        return "\n".join(parts)
+        return {heading: lines for heading, lines in groups.items() if lines}
 
     def _none(self) -> str:
         # Figures that are shown below may exceed what is expected, which no test has confirmed.
@@ -249,7 +268,8 @@ class RegionSet:
         if not self.unexpected:
             return f"{none}."
         tried = len(self.unexpected)
-        return f"{none} ({tried} found on one half of the rows did not hold on the other)."
+        were = "candidate was" if tried == 1 else "candidates were"
+        return f"{none}. {tried} {were} not confirmed on held-out rows; do not act on them."
 
 
 def basis_of(state: State) -> str:
@@ -257,9 +277,15 @@ def basis_of(state: State) -> str:
     return INDEPENDENT if state.group is None else GROUPED
 
 
-def _line(name: str, seen: Figures, outcome: Outcome | None = None) -> str:
+def _line(name: str, seen: Figures, outcome: Outcome | None = None, *, short: bool = False) -> str:
     if not seen.eligible:
         return f"  {name}: no confident prediction here"
+    if short:
+        return (
+            f"  {name}: {amount(seen.events)} of {amount(seen.eligible)} wrong "
+            f"({rate(seen.rate)}), {rounded(seen.expected)} expected"
+            f"{'' if outcome is None else f': {outcome}'}"
+        )
     lift = "" if math.isnan(seen.lift) else f", {seen.lift:.1f} times the usual rate"
     again = "" if outcome is None else f": {outcome}"
     return (

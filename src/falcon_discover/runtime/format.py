@@ -60,9 +60,9 @@ def share(value: Any, digits: int = 1) -> str:
     Examples
     --------
     >>> share(0.0213), share(1.0)
-    ('2.1 %', '100.0 %')
+    ('2.1%', '100.0%')
     """
-    return UNDEFINED if undefined(value) else f"{100 * value:.{digits}f} %"
+    return UNDEFINED if undefined(value) else f"{100 * value:.{digits}f}%"
 
 
 def interval(low: Any, high: Any, digits: int = 1) -> str:
@@ -71,11 +71,11 @@ def interval(low: Any, high: Any, digits: int = 1) -> str:
     Examples
     --------
     >>> interval(0.017, 0.024)
-    '1.7 to 2.4 %'
+    '1.7 to 2.4%'
     """
     if undefined(low) or undefined(high):
         return UNDEFINED
-    return f"{100 * low:.{digits}f} to {100 * high:.{digits}f} %"
+    return f"{100 * low:.{digits}f} to {100 * high:.{digits}f}%"
 
 
 def between(low: Any, high: Any, digits: int = 3) -> str:

@@ -18,7 +18,9 @@ def held(path: Path) -> Iterator[bool]:
     The system releases the lock when its holder dies, however that happens.
     """
     if path.is_symlink():
-        raise InputError(f"{path} is a link, which a lock must not be: delete it, then run again.")
+        raise InputError(
+            f"{path} is a symbolic link and cannot serve as a lock: delete it and run again."
+        )
     lock = FileLock(path)
     try:
         lock.acquire(timeout=0)

@@ -110,7 +110,7 @@ def new_names(module: str) -> tuple[str, ...]:
 def deprecated(old: str, new: str, stacklevel: int = 3) -> None:
     """Say that a name goes with the next release."""
     warnings.warn(
-        f"{old} is now {new}; the old name goes with the next release.",
+        f"{old} is now {new}; the old name will be removed in the next release.",
         DeprecationWarning,
         stacklevel=stacklevel,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Integral
 from typing import Any
@@ -18,13 +18,13 @@ def percent(share: float) -> str:
     Examples
     --------
     >>> percent(0.97), percent(0.9996), percent(1.0)
-    ('97 %', '99.9 %', '100 %')
+    ('97%', '99.9%', '100%')
     """
     if share >= 1.0:
-        return "100 %"
+        return "100%"
     if share < 0.99:
-        return f"{100 * share:.0f} %"
-    return f"{math.floor(1000 * share) / 10:g} %"
+        return f"{100 * share:.0f}%"
+    return f"{math.floor(1000 * share) / 10:g}%"
 
 
 def is_count(budget: Any) -> bool:
@@ -38,7 +38,7 @@ def budget_words(budget: float) -> str:
     Examples
     --------
     >>> budget_words(0.2), budget_words(50), budget_words(1)
-    ('20 %', '50 rows', '1 row')
+    ('20%', '50 rows', '1 row')
     """
     if not is_count(budget):
         return percent(budget)
@@ -51,7 +51,7 @@ def level(tau: float | Collection[float] | Mapping[str, float]) -> str:
     Examples
     --------
     >>> level(0.9), level((0.95, 0.8)), level({"no": 0.95, "yes": 0.8})
-    ('90 %', '80 % to 95 % (by class)', '80 % to 95 % (by class)')
+    ('90%', '80% to 95% (by class)', '80% to 95% (by class)')
     """
     if isinstance(tau, float | int):
         return percent(tau)
@@ -65,9 +65,9 @@ def rate(share: float) -> str:
     Examples
     --------
     >>> rate(0.00213), rate(0.456), rate(1.0)
-    ('0.21 %', '46 %', '100 %')
+    ('0.21%', '46%', '100%')
     """
-    return "100 %" if share >= 0.995 else f"{100 * share:.2g} %"
+    return "100%" if share >= 0.995 else f"{100 * share:.2g}%"
 
 
 def amount(count: float) -> str:
@@ -89,9 +89,53 @@ def counted(value: float) -> str:
     >>> counted(12), counted(12.4), counted(1234.0), counted(0.3)
     ('12', 'about 12', '1,234', 'about 0.3')
     """
-    if value == int(value):
-        return f"{int(value):,}"
-    return f"about {value:,.0f}" if value >= 9.95 else f"about {value:.1f}"
+    return f"{int(value):,}" if value == int(value) else f"about {rounded(value)}"
+
+
+def rounded(value: float) -> str:
+    """Return an expected count, rounded as far as it can be meant.
+
+    Examples
+    --------
+    >>> rounded(123.7), rounded(1234.0), rounded(0.34)
+    ('124', '1,234', '0.3')
+    """
+    return f"{value:,.0f}" if value >= 9.95 or value == int(value) else f"{value:.1f}"
+
+
+def capital(text: str) -> str:
+    """Return a text that begins a sentence.
+
+    Examples
+    --------
+    >>> capital("about 12 of them"), capital("12 of them")
+    ('About 12 of them', '12 of them')
+    """
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def number_of(count: int, what: str) -> str:
+    """Return how many there are of something.
+
+    Examples
+    --------
+    >>> number_of(1, "part"), number_of(1200, "such row")
+    ('1 part', '1,200 such rows')
+    """
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+def joined(parts: Sequence[str], word: str = "and") -> str:
+    """Return parts of a sentence in a row, with one "and".
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"]), joined(["a", "b"]), joined(["a"]), joined(["a", "b"], "or")
+    ('a, b, and c', 'a and b', 'a', 'a or b')
+    """
+    if len(parts) < 3:
+        return f" {word} ".join(parts)
+    return f"{', '.join(parts[:-1])}, {word} {parts[-1]}"
 
 
 def odds(risk: float) -> str:

@@ -83,7 +83,7 @@ def dask_engine(
         loaded = partial(load, audit, trusted=tuple(trusted), n_jobs=1)
         with client(scheduler, workers) as cluster, on_workers(cluster, key, loaded):
             given_up = (
-                "a part was given up: several workers died on it, perhaps for lack of memory. "
+                "a part was abandoned because several workers died on it, perhaps out of memory. "
                 "Use smaller parts or more memory per worker; finished parts are kept."
             )
             yield from results(cluster, partial(_score_on_worker, key, identity), parts, given_up)
@@ -129,9 +129,9 @@ class KeptOnWorkers(WorkerPlugin):
             return
         if self.code != code():
             known.failure = (
-                f"the worker {worker.address} has other code of falcon-discover ({code()[0]}) than "
-                f"this process ({self.code[0]}): install the same version everywhere, and restart "
-                "the workers."
+                f"the worker {worker.address} runs a different build of falcon-discover "
+                f"({code()[0]}) than this process ({self.code[0]}): install the same version "
+                "everywhere, and restart the workers."
             )
             return
         try:
@@ -153,7 +153,7 @@ def kept(key: str) -> Any:
     worker = get_worker()
     known = getattr(worker, "falcon_discover", {}).get(key)
     if known is None:
-        raise InputError(f"the worker {worker.address} was not given what the run needs. {KEPT}")
+        raise InputError(f"the worker {worker.address} did not receive what the run needs. {KEPT}")
     if known.failure is not None:
         raise InputError(known.failure)
     return known.value
@@ -189,8 +189,8 @@ def _register(cluster: Any, plugin: KeptOnWorkers) -> None:
     except Exception as error:  # a worker's own error arrives as text in a plain Exception
         if isinstance(error, OSError) or CommClosedError.__name__ in str(error):
             raise InputError(
-                f"a Dask worker or the scheduler went away while the run was handed out ({error}), "
-                f"perhaps for lack of memory: give each worker more. {KEPT}"
+                "a Dask worker or the scheduler disappeared while the run was being distributed "
+                f"({error}), perhaps out of memory: give each worker more. {KEPT}"
             ) from error
         raise InputError(
             f"a Dask worker does not have falcon-discover {__version__} or a package that it needs "
@@ -251,7 +251,7 @@ def _seen(cluster: Any, before: float) -> float:
 
 
 def _lost() -> InputError:
-    return InputError(f"the Dask scheduler went away. {KEPT}")
+    return InputError(f"the Dask scheduler disappeared. {KEPT}")
 
 
 @contextmanager
@@ -313,7 +313,7 @@ def check_reachable(scheduler: str) -> None:
             # A message of Dask begins with its length.
             (length,) = struct.unpack("<Q", _received(connection, 8))
             if length > LONGEST_GREETING:
-                raise OSError("it does not greet as a scheduler does")
+                raise OSError("it does not respond like a scheduler")
             _received(connection, length)
     except (OSError, ValueError) as error:
         raise _no_scheduler(scheduler, error) from error

@@ -53,8 +53,8 @@ class Source:
             ) from error
         if (about.st_size, about.st_mtime_ns) != (self.bytes, self.modified):
             raise InputError(
-                f"{self.file} has changed since the run began, or is another file on "
-                f"{platform.node()}: nothing is marked as done. Score it into a new folder."
+                f"{self.file} has changed since the run began, or is a different file on "
+                f"{platform.node()}. Score it into a new folder."
             )
 
     def to_dict(self) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class Plan:
     ) -> Plan:
         """Look at the files and count their rows."""
         if part_rows < 1:
-            raise InputError(f"a part of {part_rows} rows: give at least 1.")
+            raise InputError(f"part_rows is {part_rows}: give at least 1.")
         sources = tuple(Source.of(path, identity) for path in _files(data))
         return cls(hashlib.sha256(audit).hexdigest(), sources, part_rows, identity, tuple(proba))
 
@@ -157,7 +157,7 @@ def difference(before: dict[str, Any], now: dict[str, Any]) -> str | None:
             return f"the file {source['file']} has changed"
     if then:
         return f"the file {next(iter(then))} is no longer given"
-    return None if before == now else "the files came in another order"
+    return None if before == now else "the files are in a different order"
 
 
 def _files(data: Sequence[Path]) -> list[Path]:
@@ -177,7 +177,7 @@ def _files(data: Sequence[Path]) -> list[Path]:
     names = [path.resolve() for path in found]
     for position, name in enumerate(names):
         if name in names[:position]:
-            raise InputError(f"the file {found[position]} is given twice.")
+            raise InputError(f"the file {found[position]} is given twice: name each file once.")
     return found
 
 

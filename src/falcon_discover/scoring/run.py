@@ -3,6 +3,7 @@
 OUT/_plan.json           what is scored and how; another plan is refused
 OUT/part-00000.parquet   one file per part, in the order of the input
 OUT/_DONE.json           written last
+OUT/_queue/              the riskiest rows with reasons, where a queue was asked for
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from falcon_discover.exceptions import InputError
+from falcon_discover.metrics import review_size
 from falcon_discover.runtime import locks, notices, progress
 from falcon_discover.runtime.atomic import atomic_write, write_text
 from falcon_discover.runtime.records import json_text
 from falcon_discover.scoring import rows
 from falcon_discover.scoring.plan import PART_ROWS, Part, Plan, difference
+from falcon_discover.scoring.queue import Rule, Tally, write_queue
 from falcon_discover.scoring.scorer import Scored, check_columns, score_part
 from falcon_discover.storage.load import load
 
@@ -33,12 +36,25 @@ Engine = Callable[[bytes, Sequence[Part], str | None], Iterator[Scored]]
 
 @dataclass(frozen=True)
 class Run:
-    """What a run did: rows and parts in all, parts done now, and what was noticed."""
+    """What a run did.
+
+    Attributes
+    ----------
+    rows, parts, scored_now : rows and parts in all, and parts done now
+    notes : what was noticed
+    eligible, expected : rows that could be confident errors, and how many of them are expected to
+        be wrong; None where the ranker knows no risk
+    queued, queue : rows in the review queue, and its page; None where none was asked for
+    """
 
     rows: int
     parts: int
     scored_now: int
     notes: tuple[str, ...]
+    eligible: int
+    expected: float | None
+    queued: int = 0
+    queue: Path | None = None
 
 
 def local(*, trusted: Collection[str] = (), n_jobs: int | None = None) -> Engine:
@@ -64,6 +80,7 @@ def score_files(
     identity: str | None = None,
     proba: Sequence[str] = (),
     trusted: Collection[str] = (),
+    queue: float | None = None,
 ) -> Run:
     """Score files with a saved audit and write one parquet file per part.
 
@@ -78,6 +95,8 @@ def score_files(
     proba : for an audit of the estimator "precomputed": the column with the scores of the rows, or
         one for each class, called by it
     trusted : further types that the audit may hold, as in `load`
+    queue : how many of the riskiest rows to list for review, with reasons: a share of the rows, or
+        a number of them; None for no list
     """
     if not audit.is_file():
         raise InputError(f"there is no file {audit}.")
@@ -86,7 +105,13 @@ def score_files(
     try:
         with notices.collected() as notes:
             plan = Plan.of(saved, data, part_rows=part_rows, identity=identity, proba=proba)
-            check_columns(load(saved, trusted=trusted), plan.sources, identity, plan.proba)
+            falcon = load(saved, trusted=trusted)
+            check_columns(falcon, plan.sources, identity, plan.proba)
+            rule = Rule(falcon.audit_.tau, falcon.classes_)
+            # Another process may be the one that scores; this one needs its memory.
+            del falcon
+            if queue is not None:
+                review_size(plan.rows, queue)
         parts = plan.parts()
         with _claimed(out, plan.to_dict()):
             # What is there and whole need not be done again.
@@ -97,9 +122,24 @@ def score_files(
                 source.check_unchanged()
             totals = {"rows": plan.rows, "parts": len(parts), "files": len(plan.sources)}
             write_text(out / DONE, json_text(totals))
+            tally, page = Tally.of(plan, out, rule, queue), None
+            if queue is not None:
+                progress.expect(1)
+                progress.step("review queue")
+                with progress.silent():
+                    page = write_queue(load(saved, trusted=trusted), plan, out, tally)
     finally:
         rows.forget()
-    return Run(plan.rows, len(parts), len(missing), tuple(notes))
+    return Run(
+        plan.rows,
+        len(parts),
+        len(missing),
+        tuple(notes),
+        tally.eligible,
+        tally.expected,
+        len(tally.top),
+        page,
+    )
 
 
 def _check_apart(out: Path, data: Sequence[Path]) -> None:
@@ -107,7 +147,9 @@ def _check_apart(out: Path, data: Sequence[Path]) -> None:
     place = out.resolve()
     for folder in data:
         if folder.is_dir() and folder.resolve() in (place, *place.parents):
-            raise InputError(f"{out} is inside {folder}, which is read: give a folder elsewhere.")
+            raise InputError(
+                f"{out} is inside {folder}, which holds the data: give a folder elsewhere."
+            )
 
 
 def _is_whole(path: Path, part: Part) -> bool:
@@ -135,21 +177,21 @@ def _claimed(out: Path, plan: dict[str, Any]) -> Iterator[None]:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{out} cannot be made a folder: {error.strerror}.") from error
+        raise InputError(f"{out} cannot be created: {error.strerror}.") from error
     with locks.held(out / LOCK) as mine:
         if not mine:
-            raise InputError(f"another run is writing into {out}: wait for it.")
+            raise InputError(f"another run is writing to {out}: wait for it to finish.")
         known = out / PLAN
         if known.exists():
             differs = difference(_read_plan(known), plan)
             if differs is not None:
                 raise InputError(
-                    f"{out} holds results of another run: {differs}. Give another folder, or empty "
-                    "this one."
+                    f"{out} contains the results of another run: {differs}. Give another folder, "
+                    "or empty this one."
                 )
         # A run that died before its plan was written left no more than half of it.
         elif any(p.name != LOCK and not p.match(f".{PLAN}-*.partial") for p in out.iterdir()):
-            raise InputError(f"{out} is not empty and holds no run: give another folder.")
+            raise InputError(f"{out} is not empty and contains no run: give another folder.")
         else:
             write_text(known, json_text(plan))
         for leftover in out.glob(".*.partial"):

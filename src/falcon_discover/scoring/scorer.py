@@ -46,16 +46,19 @@ def check_columns(
     """Raise if a file lacks a column that scoring needs, or does not go with the first file."""
     _check_scores(falcon, proba)
     if identity in (*probability_names(falcon.classes_), *SCORES):
-        raise InputError(f"--id names the column {identity!r}, which is a column of the result.")
+        raise InputError(
+            f"--id names the column {identity!r}, but the results have a column of that name: "
+            "rename yours."
+        )
     first: tuple[str, list[str], pa.DataType | None] | None = None
     for source in sources:
         name = source.file
-        schema = rows.schema(source.path, _texts(falcon, identity))
+        schema = rows.schema(source.path, texts_of(falcon, identity))
         there = schema.names
         twice = [column for column in there if there.count(column) > 1]
         if twice:
             raise InputError(f"{name} has two columns named {twice[0]!r}: rename one.")
-        features = _features(falcon, there, identity, proba)
+        features = features_of(falcon, there, identity, proba)
         for column in [*features, *proba, *([identity] if identity else [])]:
             if column not in there:
                 raise InputError(f"{name} lacks the column {column!r}.{meant(column, there)}")
@@ -63,8 +66,8 @@ def check_columns(
         first = first or (name, features, kind)
         if features != first[1]:
             raise InputError(
-                f"the columns of {name} are not those of {first[0]} in the same order, which is "
-                "all that counts: the audit was fitted on columns without names."
+                f"the columns of {name} are not those of {first[0]} in the same order. Put them "
+                "in that order: the audit was fitted on columns without names."
             )
         if kind != first[2]:
             raise InputError(
@@ -78,11 +81,11 @@ def _check_scores(falcon: FalconDiscover, proba: Sequence[str]) -> None:
     without_model = falcon.audit_.model is None
     if proba and not without_model:
         raise InputError(
-            "--proba names a column of scores, and this audit asks its own model: leave it out."
+            "--proba names a column of scores, but this audit has its own model: leave it out."
         )
     if without_model and not proba:
         raise InputError(
-            "this audit was made of predictions alone: name the column that holds the scores of "
+            "this audit was made from predictions alone: name the column with the scores of "
             "these rows with --proba."
         )
     if len(proba) > 1 or (proba and len(falcon.classes_) > 2):
@@ -90,7 +93,10 @@ def _check_scores(falcon: FalconDiscover, proba: Sequence[str]) -> None:
     known = getattr(falcon, "feature_names_in_", ())
     for column in proba:
         if column in known:
-            raise InputError(f"--proba names the column {column!r}, which is a feature here.")
+            raise InputError(
+                f"--proba names the column {column!r}, which this audit uses as a feature: name "
+                "another column."
+            )
 
 
 def score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scored:
@@ -111,15 +117,15 @@ def score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scor
 
 
 def _score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scored:
-    path, text_columns = part.source.path, _texts(falcon, identity)
+    path, texts = part.source.path, texts_of(falcon, identity)
     with notices.collected() as notes:
-        names = rows.schema(path, text_columns).names
-        features = _features(falcon, names, identity, part.proba)
+        names = rows.schema(path, texts).names
+        features = features_of(falcon, names, identity, part.proba)
         wanted = features if identity is None or identity in features else [*features, identity]
         wanted = list(dict.fromkeys([*wanted, *part.proba]))
-        table = rows.read(path, part.start, part.stop, wanted, text_columns)
+        table = rows.read(path, part.start, part.stop, wanted, texts)
         given = scores_in(table.select(part.proba).to_pandas(), part.proba, falcon.classes_)
-        scores = score_table(falcon, _native(falcon, table.select(features)), given)
+        scores = score_table(falcon, native(falcon, table.select(features)), given)
     number = np.arange(part.start, part.stop)
     if identity is None:
         scores.insert(0, "file", part.source.file)
@@ -162,7 +168,7 @@ def score_table(falcon: FalconDiscover, X: Any, proba: Any = None) -> pd.DataFra
         return scores if risk is None else scores.assign(risk=risk)
 
 
-def _texts(falcon: FalconDiscover, identity: str | None) -> tuple[str, ...]:
+def texts_of(falcon: FalconDiscover, identity: str | None) -> tuple[str, ...]:
     """Return the columns to read as texts: the id, unless the model wants its numbers."""
     known = getattr(falcon, "feature_names_in_", ())
     return rows.texts(None if identity in known else identity)
@@ -180,7 +186,7 @@ def _id_type(found: pa.DataType) -> pa.DataType:
     return kind
 
 
-def _features(
+def features_of(
     falcon: FalconDiscover, there: list[str], identity: str | None, proba: Sequence[str] = ()
 ) -> list[str]:
     """Return the columns of a file that the audit wants; without names, all but id and scores."""
@@ -190,13 +196,13 @@ def _features(
     features = [column for column in there if column != identity and column not in proba]
     if len(features) != falcon.n_features_in_:
         raise InputError(
-            f"the audit was fitted on {falcon.n_features_in_} columns without names, and the "
-            f"files have {len(features)} beside id and scores."
+            f"the audit was fitted on {falcon.n_features_in_} columns without names, but the "
+            f"files have {len(features)} besides id and scores."
         )
     return features
 
 
-def _native(falcon: FalconDiscover, table: pa.Table) -> Any:
+def native(falcon: FalconDiscover, table: pa.Table) -> Any:
     """Return rows in the library that the audit was fitted with, where that matters."""
     reference = falcon.audit_.reference
     encoded = None if reference is None else reference.encoded

@@ -131,7 +131,7 @@ class StateBuilder:
         rows, there = given.rows.shape
         if rows != n_rows or there < wanted:
             raise InputError(
-                f"neighbours has {rows:,} rows of {there}: {n_rows:,} rows of {wanted} are needed."
+                f"neighbours has {rows:,} rows of {there}: give {n_rows:,} rows of {wanted}."
             )
         if extended and given.class_distances is None:
             raise InputError("neighbours has no class_distances: query with by_class=True.")

@@ -84,7 +84,7 @@ class Archive:
             if not is_zip:
                 raise InputError(f"{name} is not a saved audit.") from error
             raise InputError(
-                f"{name} is not a saved audit, or was cut off: its end, which says what is in it, "
+                f"{name} is not a saved audit, or was cut off: its end, which lists its contents, "
                 "is missing."
             ) from error
         with archive:
@@ -98,7 +98,7 @@ def _manifest(archive: zipfile.ZipFile, limit: int, name: str) -> dict[str, Any]
         raise InputError(f"{name} is not a saved audit: its part {MANIFEST} is missing.")
     for part in {MANIFEST, CHECKSUM} & archive.NameToInfo.keys():
         if archive.getinfo(part).file_size > bounds.MANIFEST_BYTES:
-            raise InputError(f"{name} is damaged: its part {part} is too large to be one.")
+            raise InputError(f"{name} is damaged: its part {part} is too large.")
     text = _part(archive, MANIFEST, name)
     manifest = contents_table.read(text, name)
     if CHECKSUM in archive.NameToInfo:
@@ -143,8 +143,8 @@ def _part(archive: zipfile.ZipFile, part: str, name: str) -> bytes:
 
 def _altered(name: str, part: str, by: str) -> InputError:
     return InputError(
-        f"{name} was altered: its part {part} does not have the checksum that {by} gives. Save it "
-        "again, or copy it again."
+        f"{name} was altered: its part {part} does not have the checksum that {by} gives. Copy it "
+        "again, or save the audit again."
     )
 
 

@@ -117,7 +117,7 @@ def check_parquet(data: bytes, limit: int, name: str, rows: int | None = None) -
     """Raise if a parquet file does not have this many rows, or has too many values."""
     about = pq.read_metadata(BytesIO(data))
     if rows is not None and about.num_rows != rows:
-        raise InputError(f"{name} has {about.num_rows:,} rows where {rows:,} belong.")
+        raise InputError(f"{name} has {about.num_rows:,} rows instead of {rows:,}.")
     size = about.num_rows * max(1, about.num_columns) * CELL_BYTES
     if size > limit:
         raise _too_large(name, size, limit)
@@ -133,13 +133,13 @@ def _check_head(file: IO[bytes], size: int, name: str) -> None:
     count, there = math.prod(shape), size - file.tell()
     if count * dtype.itemsize != there or (count and not dtype.itemsize):
         raise InputError(
-            f"{name} is damaged: its head gives {' x '.join(map(str, shape))} values, which do not "
-            f"fill the {there:,} bytes that are there."
+            f"{name} is damaged: its header gives {' x '.join(map(str, shape))} values, which do "
+            f"not fill its {there:,} bytes."
         )
 
 
 def _too_large(name: str, size: int, limit: int) -> InputError:
     return InputError(
-        f"{name} would unpack to {size / 1e6:,.0f} MB, and a file of its size may take "
-        f"{limit / 1e6:,.0f} MB: it is damaged, or meant to fill the memory."
+        f"{name} would unpack to {size / 1e6:,.0f} MB, but a file of its size may take "
+        f"{limit / 1e6:,.0f} MB: it is damaged, or made to exhaust memory."
     )

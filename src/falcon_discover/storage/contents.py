@@ -20,7 +20,7 @@ from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.fitted import REGION_WITNESS, FittedAudit, certainty_alone
 from falcon_discover.data.table import Table, take_rows
 from falcon_discover.data.view import TransformedView
-from falcon_discover.evaluation.budget import CROSS_FITTED, GIVEN_SCORES
+from falcon_discover.evaluation.sources import CROSS_FITTED, GIVEN_SCORES
 from falcon_discover.exceptions import InputError
 from falcon_discover.models.adapter import Probe, probe
 from falcon_discover.models.deep.base import DeepClassifier
@@ -69,9 +69,9 @@ def stored(falcon: FalconDiscover, keep: Keep) -> tuple[dict[str, Any], Parts, l
     assert audit.view is not None
     if audit.model is not None and isinstance(audit.model.classifier, DeepClassifier):
         raise InputError(
-            "an audit of a deep model cannot be saved: no format is safe to read that holds its "
-            "network. Keep it with joblib.dump(falcon, file), and load only such files as you "
-            "trust; or audit its scores with FalconDiscover('precomputed')."
+            "an audit of a deep model cannot be saved: no safe file format can store its "
+            "network. Use joblib.dump(falcon, file) and load only files you trust, or audit its "
+            "scores with FalconDiscover('precomputed')."
         )
     parts: Parts = {}
     content: dict[str, Any] = {

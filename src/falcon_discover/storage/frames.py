@@ -28,7 +28,7 @@ def npz(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
     """Return arrays as an npz file; objects, which would be pickled, are refused."""
     for name, array in arrays.items():
         if array.dtype.hasobject:
-            raise InputError(f"the audit cannot be saved: its array {name} holds objects.")
+            raise InputError(f"the audit cannot be saved: its array {name} contains objects.")
     file = BytesIO()
     # Older releases of numpy take any other keyword for one more array.
     content: dict[str, Any] = dict(arrays)
@@ -50,8 +50,8 @@ def parquet(frame: pd.DataFrame) -> bytes:
         frame.to_parquet(file)
     except Exception as error:  # Arrow and pandas have their own kinds of error
         raise InputError(
-            f"the audit cannot be saved: a column or the row labels mix types ({error}). Turn them "
-            "into numbers or texts before fit."
+            f"the audit cannot be saved: a column or the row labels mix types ({error}). Convert "
+            "them to numbers or text before fit."
         ) from error
     return file.getvalue()
 
@@ -109,8 +109,8 @@ def _checked(frame: pd.DataFrame) -> bytes:
     before, after = Table.from_input(frame), Table.from_input(back)
     if not np.array_equal(before.row_hashes(), after.row_hashes()):
         raise InputError(
-            "the audit cannot be saved: its table has a column whose values parquet does not give "
-            "back as they were. Turn mixed columns into numbers or texts before fit."
+            "the audit cannot be saved: its table has a column that parquet cannot store "
+            "exactly. Convert mixed columns to numbers or text before fit."
         )
     return data
 

@@ -29,5 +29,6 @@ def warn_other_versions(manifest: Mapping[str, Any], name: str) -> None:
         now = version_of(package)
         if package in ("scikit-learn", *native.LIBRARIES) and now != then:
             notices.warn(
-                f"{name} was saved with {package} {then}, and this is {now}: its scores may differ."
+                f"{name} was saved with {package} {then}, but {now} is installed: scores may "
+                "differ."
             )

@@ -67,8 +67,7 @@ def save(falcon: FalconDiscover, path: Path, reference: Keep) -> Path:
     if strange:
         options = " ".join(f"--trust {name}" for name in strange)
         notices.warn(
-            f"{path} holds types that are not known to be safe, so loading it will need your "
-            f"word for them: load(path, trusted={strange!r}), or 'falcon-discover score ... "
-            f"{options}'."
+            f"{path} contains types that are not known to be safe. To load it, name them: "
+            f"load(path, trusted={strange!r}), or 'falcon-discover score ... {options}'."
         )
     return path

@@ -37,7 +37,9 @@ def read(text: bytes, name: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{name} is damaged: its part {MANIFEST} is not JSON.") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise InputError(f"{name} is not a saved audit: its {MANIFEST} does not say so.")
+        raise InputError(
+            f"{name} is not a saved audit: its {MANIFEST} lacks the expected format field."
+        )
     _check_schema(name, manifest)
     _check(manifest, FIELDS, "", name)
     _check_decision(manifest, name)
@@ -198,12 +200,12 @@ def _check_schema(name: str, manifest: Mapping[str, Any]) -> None:
         raise _wrong(name, "schema", schema)
     if schema > SCHEMA:
         raise InputError(
-            f"{name} was saved by falcon-discover {by} in schema {schema}; this version reads up "
-            f"to {SCHEMA}: install that version or a newer one."
+            f"{name} was saved by falcon-discover {by} in schema {schema}; this version reads "
+            f"schemas up to {SCHEMA}: install that version or a newer one."
         )
     if schema < OLDEST:
         raise InputError(
             f"{name} was saved by falcon-discover {by} in schema {schema}; this version reads "
-            f"{OLDEST} and above. Install falcon-discover {by} to use it, or fit again with this "
-            "version on the same rows and save."
+            f"schema {OLDEST} and above. Install falcon-discover {by} to use it, or fit and save "
+            "again with this version."
         )

@@ -65,7 +65,7 @@ def restore_boosters(content: Any, parts: Mapping[str, bytes], name: str) -> Any
             return value
         known = value.name in LIBRARIES.get(value.library, ((), ""))[0]
         if not known or (value.part is not None and value.part not in parts):
-            raise InputError(f"{name} asks for an unknown model, {value!r}.")
+            raise InputError(f"{name} names an unknown model, {value!r}.")
         library = require(value.library, extra=value.library, what=f"the model in {name}")
         data = None if value.part is None else parts[value.part]
         with reading(f"{name}, part {value.part},"):

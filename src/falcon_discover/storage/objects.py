@@ -32,7 +32,9 @@ class UntrustedTypesError(InputError):
 
     def __init__(self, name: str, types: Collection[str]) -> None:
         self.types = sorted(types)
-        self.about = f"{name} holds types that are not known to be safe: {', '.join(self.types)}."
+        self.about = (
+            f"{name} contains types that are not known to be safe: {', '.join(self.types)}."
+        )
         super().__init__(
             f"{self.about} If you trust its author, load it with trusted={self.types!r}."
         )
@@ -50,9 +52,9 @@ def dumped(content: Any) -> tuple[bytes, list[str]]:
         _made(io, data, strange, "it")
     except Exception as error:  # skops leaves the errors of the objects as they are
         raise InputError(
-            f"the audit cannot be saved, a part of its model or settings cannot be stored "
-            f"({type(error).__name__}: {error}). Functions that were defined on the spot, such as "
-            "lambdas, cannot: put them into a module."
+            "the audit cannot be saved: a part of its model or settings cannot be stored "
+            f"({type(error).__name__}: {error}). Move functions defined inline, such as lambdas, "
+            "into a module."
         ) from error
     return data, sorted(strange)
 

@@ -64,5 +64,5 @@ def auroc_gain(run: Run) -> float:
 
 
 def found(run: Run, ranker: str) -> float:
-    """Return how many events a ranker finds in the top 20 %."""
+    """Return how many events a ranker finds in the top 20%."""
     return metrics.fc_count_at(run.events(), run.score(ranker), PAPER.main_budget)

@@ -95,7 +95,7 @@ def _chances(splits: list[tuple[int, int]], caught: float, seed: int = SEED) -> 
 
 
 def seed_interval(values: Sequence[float], *, resamples: int = 10_000) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of a mean over seeds; NaN where a seed is not defined."""
+    """Return the 95% bootstrap interval of a mean over seeds; NaN where a seed is not defined."""
     array = np.asarray(values, dtype=np.float64)
     if not np.isfinite(array).all():
         return float("nan"), float("nan")

@@ -1,0 +1,47 @@
+"""Whether results can be written where they are wanted, before any work is done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from falcon_discover.exceptions import InputError
+
+RESULTS = ("report.html", "report.md", "review.csv", "review.parquet", "summary.json")
+
+
+def check_outputs(out: Path, save: Path | None, inputs: Sequence[Path] = ()) -> None:
+    """Raise if the report or the saved audit cannot be written, or would replace an input."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"--out is {out}, which is a file: give a folder.")
+    _check_writable(out, "--out")
+    written = {(out / name).resolve() for name in RESULTS}
+    if save is not None:
+        _check_save(save, out)
+        if save.resolve() in written:
+            raise InputError(f"--save is {save}, a file of the report: choose another name.")
+        written.add(save.resolve())
+    for path in inputs:
+        if path.resolve() in written:
+            raise InputError(f"{path} would be overwritten: choose another folder for --out.")
+
+
+def _check_save(save: Path, out: Path) -> None:
+    if save.is_dir():
+        raise InputError(f"--save is {save}, which is a folder: name a file in it.")
+    folder = save.parent
+    # The folder of the report is made on the way.
+    if folder.resolve() != out.resolve() and not folder.is_dir():
+        raise InputError(f"--save is {save}, but there is no folder {folder}: create it first.")
+    _check_writable(folder, "--save")
+
+
+def _check_writable(folder: Path, option: str) -> None:
+    there = folder.absolute()
+    while not there.exists():
+        there = there.parent
+    if not there.is_dir():
+        raise InputError(f"{option} leads through {there}, which is a file: give another folder.")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"{option}: the folder {there} is not writable: give another one.")
