@@ -10,7 +10,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from falcon_discover.monitoring.batch import ALARMS, BatchReport
-from falcon_discover.monitoring.words import HEADLINES, NEXT, UNSEEN
+from falcon_discover.monitoring.words import HEADLINES, UNSEEN
 from falcon_discover.plots.series import ALARM_NAMES, series_chart
 from falcon_discover.report.page import Figure, Grid, Section, Tile
 from falcon_discover.report.svg import svg
@@ -23,6 +23,10 @@ from falcon_discover.runtime.words import percent, rate
 Reports = Mapping[str, BatchReport]
 # What changed is shown for so many columns and signals, and for so many batches.
 CHANGES, BATCHES = 8, 6
+ALARM_WORDS = {
+    "more_errors_expected": "with more confident errors than at the audit",
+    "unlike_audited": "unlike the audited rows",
+}
 
 
 def table(reports: Reports) -> pd.DataFrame:
@@ -53,11 +57,14 @@ def overview(reports: Reports) -> str:
 
 
 def _verdict(reports: Reports) -> str:
-    worst = max((r.alarm for r in reports.values()), key=ALARMS.index)
-    same = sum(r.alarm == worst for r in reports.values())
-    if worst == "as_audited":
+    alarms = [r.alarm for r in reports.values()]
+    alarmed = sum(alarm != "as_audited" for alarm in alarms)
+    if not alarmed:
         return f"All {len(reports):,} batches are as audited."
-    return f"{same:,} of {len(reports):,} batches: {HEADLINES[worst]} {NEXT[worst]}"
+    kinds = " and ".join(
+        f"{alarms.count(alarm):,} {ALARM_WORDS[alarm]}" for alarm in ALARMS[1:] if alarm in alarms
+    )
+    return f"{alarmed:,} of {len(reports):,} batches set off an alarm: {kinds}."
 
 
 def write_series(reports: Reports, path: Path, *, audit: str) -> Path:
@@ -83,6 +90,7 @@ def html(reports: Reports, *, audit: str) -> str:
             latest_name=text(name),
             latest=latest.sentence,
             alarm=latest.alarm,
+            alarms=[ALARM_NAMES[alarm] for alarm in ALARM_WORDS],
             verdict=_verdict(reports) if len(reports) > 1 else HEADLINES[latest.alarm],
             tiles=_tiles(reports),
             sections=[_series(reports), *_changes(reports), _limits()],
@@ -113,8 +121,8 @@ def _series(reports: Reports) -> Section:
     grid = Grid.of("Every batch", {str(name): list(shown[name]) for name in shown})
     words = f"{chart.title}. {_verdict(reports)}"
     figure = Figure("series", chart.title, words, svg(chart, "series", words), grid)
-    return Section("series", "Confident errors to expect, batch by batch", "Batches",
-                   figures=[figure])  # fmt: skip
+    title = "Confident errors to expect, batch by batch"
+    return Section("series", title, "Batches", figures=[figure])
 
 
 def _changes(reports: Reports) -> list[Section]:
