@@ -167,6 +167,9 @@ def command(function: Callable[P, None], *, kept: str = "Nothing was written") -
                 function(*args, **kwargs)
             for note in noticed:
                 echo(f"note: {note}", err=True)
+        except typer.Exit:
+            # A command's own exit code.
+            raise
         except BrokenPipeError:
             # Whoever read our output has seen enough; Python must not flush into the closed pipe.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -146,7 +146,7 @@ class GatedRisk(Ranker):
             self.held_out_risk_ = self._risk(state, odds)
         else:
             fold = inner_folds(sample, self.random_state)
-            odds = self._held_out_odds(sample, fold)
+            odds = self.held_out_odds(sample, fold)
             own, missed = doubt(state)[eligible], wrong[eligible]
             design = None if state.design is None else state.design.take(eligible)
             self.calibration_ = calibrate(odds[eligible], own, missed, design)
@@ -165,7 +165,9 @@ class GatedRisk(Ranker):
     def _model(self, sample: Sample) -> EvidenceModel:
         return EvidenceModel("error", self.leave_out, self.random_state).fit(sample)
 
-    def _held_out_odds(self, sample: Sample, fold: IntArray) -> FloatArray:
+    def held_out_odds(self, sample: Sample, fold: IntArray) -> FloatArray:
+        """Return the log-odds of an error for each row, by a model learned without its fold."""
+
         def learn(part: Sample) -> Callable[[State], FloatArray]:
             if not part.rarer:
                 # All errors are in this fold: there is nothing to learn without it.

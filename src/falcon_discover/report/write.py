@@ -34,7 +34,7 @@ _MARKDOWN = re.compile(r"([\\`*\[\]<|~])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
 def html(report: Report) -> str:
     """Return the page: one file with everything in it, which asks nothing of any network."""
-    style, script = _asset("style.css"), _asset("script.js")
+    style, script = asset("style.css"), asset("script.js")
     return _rendered(
         report,
         "report.html.j2",
@@ -54,7 +54,7 @@ def markdown(report: Report) -> str:
 
 def _rendered(report: Report, template: str, *, autoescape: bool, **more: str) -> str:
     return (
-        _environment(autoescape=autoescape)
+        environment(autoescape=autoescape)
         .get_template(template)
         .render(
             summary=report.summary,
@@ -104,7 +104,8 @@ def tied(words: str) -> str:
 
 
 @cache
-def _environment(*, autoescape: bool) -> Environment:
+def environment(*, autoescape: bool) -> Environment:
+    """Return what renders templates."""
     environment = Environment(
         loader=PackageLoader("falcon_discover.report"),
         autoescape=autoescape,
@@ -119,7 +120,8 @@ def _environment(*, autoescape: bool) -> Environment:
 
 
 @cache
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """Return a file that pages hold."""
     return files("falcon_discover.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 

@@ -37,8 +37,8 @@ from falcon_discover.runtime import progress
 from falcon_discover.runtime.versions import __version__
 from falcon_discover.scoring import rows
 from falcon_discover.scoring.plan import Part
-from falcon_discover.scoring.run import Engine
-from falcon_discover.scoring.scorer import Scored, score_part
+from falcon_discover.scoring.run import Engine, Task
+from falcon_discover.scoring.scorer import Scored
 from falcon_discover.storage.load import load
 
 CONNECT_SECONDS = 6
@@ -75,7 +75,7 @@ def dask_engine(
         # Said at once, not after the audit was loaded.
         check_reachable(scheduler)
 
-    def run(audit: bytes, parts: Sequence[Part], identity: str | None) -> Iterator[Scored]:
+    def run(audit: bytes, parts: Sequence[Part], task: Task) -> Iterator[Scored]:
         if not parts:
             return
         key = hashlib.sha256(audit).hexdigest()
@@ -86,14 +86,14 @@ def dask_engine(
                 "a part was abandoned because several workers died on it, perhaps out of memory. "
                 "Use smaller parts or more memory per worker; finished parts are kept."
             )
-            yield from results(cluster, partial(_score_on_worker, key, identity), parts, given_up)
+            yield from results(cluster, partial(_on_worker, key, task), parts, given_up)
 
     return run
 
 
-def _score_on_worker(key: str, identity: str | None, part: Part) -> Scored:
+def _on_worker(key: str, task: Task, part: Part) -> Scored:
     with ONE_AT_A_TIME, progress.silent():
-        return score_part(kept(key), part, identity)
+        return task(kept(key), part)
 
 
 @dataclass(eq=False)

@@ -9,15 +9,17 @@ OUT/_queue/              the riskiest rows with reasons, where a queue was asked
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import review_size
 from falcon_discover.runtime import locks, notices, progress
@@ -31,7 +33,9 @@ from falcon_discover.storage.load import load
 
 # Readers of parquet folders pass over names that begin with an underscore.
 PLAN, DONE, LOCK = "_plan.json", "_DONE.json", ".lock"
-Engine = Callable[[bytes, Sequence[Part], str | None], Iterator[Scored]]
+# What is done with each part; a cluster sends it to its workers.
+Task = Callable[[FalconDiscover, Part], Scored]
+Engine = Callable[[bytes, Sequence[Part], Task], Iterator[Scored]]
 
 
 @dataclass(frozen=True)
@@ -58,14 +62,14 @@ class Run:
 
 
 def local(*, trusted: Collection[str] = (), n_jobs: int | None = None) -> Engine:
-    """Return the engine that scores one part after another in this process."""
+    """Return the engine that takes one part after another in this process."""
 
-    def run(audit: bytes, parts: Sequence[Part], identity: str | None) -> Iterator[Scored]:
+    def run(audit: bytes, parts: Sequence[Part], task: Task) -> Iterator[Scored]:
         falcon = load(audit, trusted=trusted, n_jobs=n_jobs)
         for part in parts:
             with progress.silent():
-                scored = score_part(falcon, part, identity)
-            yield scored
+                done = task(falcon, part)
+            yield done
 
     return run
 
@@ -100,7 +104,7 @@ def score_files(
     """
     if not audit.is_file():
         raise InputError(f"there is no file {audit}.")
-    _check_apart(out, data)
+    check_apart(out, data)
     saved = audit.read_bytes()
     try:
         with notices.collected() as notes:
@@ -113,11 +117,12 @@ def score_files(
             if queue is not None:
                 review_size(plan.rows, queue)
         parts = plan.parts()
-        with _claimed(out, plan.to_dict()):
+        with claimed(out, plan.to_dict()):
             # What is there and whole need not be done again.
             missing = [part for part in parts if not _is_whole(out / part.name, part)]
-            finished = (engine or local(trusted=trusted))(saved, missing, identity)
-            notes |= _write(out, finished, missing)
+            task = partial(score_part, identity=identity)
+            finished = (engine or local(trusted=trusted))(saved, missing, task)
+            notes |= write_parts(finished, {part.number: out / part.name for part in missing})
             for source in plan.sources:
                 source.check_unchanged()
             totals = {"rows": plan.rows, "parts": len(parts), "files": len(plan.sources)}
@@ -142,7 +147,7 @@ def score_files(
     )
 
 
-def _check_apart(out: Path, data: Sequence[Path]) -> None:
+def check_apart(out: Path, data: Sequence[Path]) -> None:
     """Raise if results would be taken for data the next time."""
     place = out.resolve()
     for folder in data:
@@ -159,20 +164,20 @@ def _is_whole(path: Path, part: Part) -> bool:
         return False
 
 
-def _write(out: Path, finished: Iterable[Scored], parts: Sequence[Part]) -> dict[str, None]:
-    names = {part.number: part.name for part in parts}
+def write_parts(finished: Iterable[Scored], paths: Mapping[int, Path]) -> dict[str, None]:
+    """Write each part as it comes, by its number, and return what was noticed."""
     notes: dict[str, None] = {}
-    progress.expect(len(parts))
+    progress.expect(len(paths))
     for done, scored in enumerate(finished, start=1):
-        with atomic_write(out / names[scored.number]) as (file,):
+        with atomic_write(paths[scored.number]) as (file,):
             file.write(scored.data)
         notes |= dict.fromkeys(scored.notes)
-        progress.step(f"{done} of {len(parts)} parts written")
+        progress.step(f"{done} of {len(paths)} parts written")
     return notes
 
 
 @contextmanager
-def _claimed(out: Path, plan: dict[str, Any]) -> Iterator[None]:
+def claimed(out: Path, plan: dict[str, Any]) -> Iterator[None]:
     """Hold the folder for this run alone, and hold the run to the folder's plan."""
     try:
         out.mkdir(parents=True, exist_ok=True)

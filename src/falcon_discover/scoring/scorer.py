@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
@@ -101,38 +102,66 @@ def _check_scores(falcon: FalconDiscover, proba: Sequence[str]) -> None:
 
 def score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scored:
     """Read, score and pack one part; the bytes depend on nothing but the arguments."""
+    with placed(part, "scored"):
+        return _score_part(falcon, part, identity)
+
+
+@contextmanager
+def placed(part: Part, done: str) -> Iterator[None]:
+    """Say on which rows something went wrong, or that their file has changed meanwhile."""
     where = f"rows {part.start} to {part.stop - 1} of {part.source.file}"
     try:
-        scored = _score_part(falcon, part, identity)
+        yield
     except InputError as error:
         # What looks like wrong data may be a file that is being replaced.
         part.source.check_unchanged()
-        raise InputError(f"{where} cannot be scored: {error}") from error
+        raise InputError(f"{where} cannot be {done}: {error}") from error
     except Exception as error:
         part.source.check_unchanged()
         error.add_note(f"This happened on {where}.")
         raise
     part.source.check_unchanged()
-    return scored
+
+
+@dataclass(frozen=True, eq=False)
+class PartRows:
+    """The rows of a part: as the audit takes them, their scores if they are given, and more.
+
+    Attributes
+    ----------
+    X : in the library that the audit was fitted with
+    given : the scores of the rows, for an audit without a model
+    table : all columns that were read
+    """
+
+    X: Any
+    given: Any
+    table: pa.Table
+
+
+def rows_of(falcon: FalconDiscover, part: Part, more: str | None = None) -> PartRows:
+    """Read what the audit wants of the rows of a part, and one more column."""
+    path, text_columns = part.source.path, texts_of(falcon, more)
+    names = rows.schema(path, text_columns).names
+    features = features_of(falcon, names, more, part.proba)
+    wanted = features if more is None or more in features else [*features, more]
+    wanted = list(dict.fromkeys([*wanted, *part.proba]))
+    table = rows.read(path, part.start, part.stop, wanted, text_columns)
+    given = scores_in(table.select(part.proba).to_pandas(), part.proba, falcon.classes_)
+    return PartRows(native(falcon, table.select(features)), given, table)
 
 
 def _score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scored:
-    path, texts = part.source.path, texts_of(falcon, identity)
     with notices.collected() as notes:
-        names = rows.schema(path, texts).names
-        features = features_of(falcon, names, identity, part.proba)
-        wanted = features if identity is None or identity in features else [*features, identity]
-        wanted = list(dict.fromkeys([*wanted, *part.proba]))
-        table = rows.read(path, part.start, part.stop, wanted, texts)
-        given = scores_in(table.select(part.proba).to_pandas(), part.proba, falcon.classes_)
-        scores = score_table(falcon, native(falcon, table.select(features)), given)
+        read = rows_of(falcon, part, identity)
+        scores = score_table(falcon, read.X, read.given)
     number = np.arange(part.start, part.stop)
     if identity is None:
         scores.insert(0, "file", part.source.file)
         scores.insert(1, "row", number)
     packed = pa.Table.from_pandas(scores, preserve_index=False)
     if identity is not None:
-        ids = table[identity]
+        ids = read.table[identity]
         packed = packed.add_column(0, identity, ids.cast(_id_type(ids.type)))
     file = BytesIO()
     pq.write_table(packed, file, compression="zstd")

@@ -1,0 +1,119 @@
+"""What changed: the rows of a batch against those of the audit, the size of each change first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from scipy.stats import chi2, kstwobign
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+from falcon_discover.data.table import Kind
+from falcon_discover.metrics import label_auroc
+from falcon_discover.monitoring.baseline import Baseline, Counted
+from falcon_discover.monitoring.sample import RowSample
+from falcon_discover.monitoring.statistics import BatchStatistics
+from falcon_discover.regions.confirm import holm
+from falcon_discover.runtime.threads import one_blas_thread
+from falcon_discover.runtime.types import FloatArray
+
+COLUMNS = ["name", "what", "distance", "p_value", "adjusted_p", "changed", "missing", "was_missing"]
+# A change that is sure to be there counts from this distance on: in a batch of millions every
+# change is sure. New rows have signals a little unlike those of the audited rows in any case:
+# these are measured with a fold less to compare with.
+LEAST = {"column": 0.05, "prediction": 0.05, "signal": 0.15}
+LEVEL = 0.05
+FOLDS = 3
+
+
+def drift(statistics: BatchStatistics, baseline: Baseline) -> pd.DataFrame:
+    """Return how far each column, signal and the predictions are from the audited rows.
+
+    Returns
+    -------
+    frame, largest change first: name; what it is; distance, from 0 (alike) to 1 (nothing in
+    common): of numbers the largest difference of the two distribution functions (Kolmogorov and
+    Smirnov's), of categories the share of rows that would have to change (total variation);
+    p_value that no change at all would look so; adjusted_p, for all lines together (Holm);
+    changed: sure and large enough to matter; share of values missing, and at the audit
+    """
+    lines = []
+    for known, counts in zip(baseline.counted, statistics.counts, strict=True):
+        here, then = counts.astype(np.float64), known.counts
+        if not here.sum() or not then.sum():
+            continue
+        own, other = here / here.sum(), then / then.sum()
+        lines.append(
+            {
+                "name": known.cells.name,
+                "what": known.what,
+                "distance": _distance(known, own, other),
+                "p_value": _p_value(known, here, own, other),
+                "missing": float(own[0]),
+                "was_missing": float(other[0]),
+            }
+        )
+    found = pd.DataFrame(lines, columns=[c for c in COLUMNS if c not in ("adjusted_p", "changed")])
+    found["adjusted_p"] = holm(found["p_value"].to_numpy(dtype=np.float64))
+    least = found["what"].map(LEAST)
+    found["changed"] = (found["adjusted_p"] <= LEVEL) & (found["distance"] >= least)
+    order = np.lexsort((found["name"], -found["distance"]))
+    return found[COLUMNS].iloc[order].reset_index(drop=True)
+
+
+def _distance(known: Counted, own: FloatArray, other: FloatArray) -> float:
+    if known.cells.numeric:
+        return float(np.abs(np.cumsum(own - other)).max())
+    return float(np.abs(own - other).sum() / 2)
+
+
+def _p_value(known: Counted, counts: FloatArray, own: FloatArray, other: FloatArray) -> float:
+    here, then = float(counts.sum()), known.rows
+    effective = here * then / (here + then)
+    if known.cells.numeric:
+        return float(kstwobign.sf(math.sqrt(effective) * _distance(known, own, other)))
+    pooled = (here * own + then * other) / (here + then)
+    there = pooled > 0
+    statistic = effective * float(((own - other)[there] ** 2 / pooled[there]).sum())
+    return float(chi2.sf(statistic, max(int(there.sum()) - 1, 1)))
+
+
+def domain_auroc(audited: RowSample, batch: RowSample, kinds: Mapping[str, Kind]) -> float:
+    """Return how well a classifier tells unseen rows of a batch from unseen audited ones.
+
+    0.5 means that they cannot be told apart, 1 that they always can. Not defined (NaN) where the
+    batch has fewer rows than folds.
+    """
+    if min(len(audited), len(batch)) < FOLDS:
+        return math.nan
+    rows = np.vstack([_coded(part.frame, audited.frame, kinds) for part in (audited, batch)])
+    here = np.repeat([0, 1], [len(audited), len(batch)])
+    model = HistGradientBoostingClassifier(
+        max_iter=60, max_depth=4, min_samples_leaf=10, early_stopping=False,
+        class_weight="balanced", random_state=0,
+    )  # fmt: skip
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+    with one_blas_thread(openmp=1):
+        odds = cross_val_predict(model, rows, here, cv=folds, method="decision_function")
+    return float(label_auroc(here, odds))
+
+
+def _coded(frame: pd.DataFrame, like: pd.DataFrame, kinds: Mapping[str, Kind]) -> FloatArray:
+    """Return rows as numbers; categories by how frequent they are among the audited rows."""
+    columns = []
+    for name, kind in kinds.items():
+        values = frame[name]
+        if kind == "categorical":
+            counts = (
+                like[name].value_counts().sort_index().sort_values(ascending=False, kind="stable")
+            )
+            places = {value: place for place, value in enumerate(counts.index)}
+            codes = values.map(places).astype(np.float64)
+            # One that was never seen is a value of its own; a missing one stays missing.
+            columns.append(codes.where(codes.notna() | values.isna(), -1.0).to_numpy())
+        else:
+            columns.append(values.to_numpy(np.float64))
+    return np.column_stack(columns)

@@ -1,0 +1,98 @@
+"""A batch report in words: terminal, notebook, and the sentence that dashboards show."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from falcon_discover.runtime.words import counted, level, percent, rate
+
+if TYPE_CHECKING:
+    from falcon_discover.monitoring.batch import BatchReport
+
+UNSEEN = (
+    "A changed labelling rule cannot be seen without labels: check a few labels from time to time."
+)
+HEADLINES = {
+    "as_audited": "As audited.",
+    "more_errors_expected": "More confident errors expected than at the audit.",
+    "unlike_audited": "Unlike the audited rows: do not rely on this estimate.",
+}
+NEXT = {
+    "as_audited": "Go on.",
+    "more_errors_expected": "Review more of these rows, riskiest first, and look at what changed.",
+    "unlike_audited": "Check the source of these rows, label some of them and audit again.",
+}
+SHOWN = 5
+
+
+def sentence(report: BatchReport) -> str:
+    """Return what to expect, what to do, and what cannot be seen."""
+    return f"{HEADLINES[report.alarm]} {_estimate(report)} {NEXT[report.alarm]} {UNSEEN}"
+
+
+def _estimate(report: BatchReport) -> str:
+    if not report.eligible:
+        return (
+            f"None of the {report.rows:,} predictions is at least {level(report.tau)} sure, so "
+            "there is no confident error."
+        )
+    return (
+        f"{_capital(counted(report.errors))} of {report.eligible:,} confident predictions are "
+        f"expected to be wrong ({percent(report.confidence_level)} interval {report.errors_low:,} "
+        f"to {report.errors_high:,})."
+    )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def told(report: BatchReport) -> str:
+    """Return the report as it prints itself."""
+    parts = [HEADLINES[report.alarm], "", *_lines(report)]
+    changed = report.drift[report.drift["changed"]]
+    if len(changed):
+        parts += ["", f"Changed since the audit ({len(changed)} of {len(report.drift)}):"]
+        parts += [_change(line) for line in changed.head(SHOWN).itertuples()]
+    return "\n".join([*parts, "", f"{NEXT[report.alarm]} {UNSEEN}"])
+
+
+def _lines(report: BatchReport) -> list[str]:
+    lines = [_estimate(report)]
+    if report.eligible:
+        lines.append(
+            f"That is {rate(report.rate)} of them; at the audit it was {rate(report.audit_rate)}. "
+            f"The model's own confidence admits {counted(report.promised)}."
+        )
+    lines.append(
+        f"Confident: {report.eligible:,} of {report.rows:,} rows "
+        f"({percent(report.eligible_share)}); at the audit {percent(report.audit_eligible_share)}."
+    )
+    if not math.isnan(report.domain_auroc):
+        lines.append(
+            f"Told from audited rows with AUROC {report.domain_auroc:.2f} "
+            "(0.5: not at all, 1: always)."
+        )
+    return lines
+
+
+def _change(line: object) -> str:
+    return f"  {line.name} ({line.what}): distance {line.distance:.2f}"  # type: ignore[attr-defined]
+
+
+def html(report: BatchReport) -> str:
+    """Return the report for a notebook."""
+    tables = {"By predicted class": report.classes, "What changed": report.drift.head(10)}
+    parts = [f"<p><b>{escape(HEADLINES[report.alarm])}</b></p>"]
+    parts += [f"<p>{escape(line)}</p>" for line in _lines(report)]
+    for title, table in tables.items():
+        parts += [f"<p>{title}</p>", _table(table)]
+    return "\n".join([*parts, f"<p>{escape(NEXT[report.alarm])} {escape(UNSEEN)}</p>"])
+
+
+def _table(frame: pd.DataFrame) -> str:
+    return str(frame.to_html(index=False, float_format="{:.3g}".format))

@@ -1,0 +1,165 @@
+"""The page of monitored batches: estimate, interval and alarm of each, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
+
+from falcon_discover.monitoring.batch import ALARMS, BatchReport
+from falcon_discover.monitoring.words import HEADLINES, UNSEEN
+from falcon_discover.plots.series import ALARM_NAMES, series_chart
+from falcon_discover.report.page import Figure, Grid, Section, Tile
+from falcon_discover.report.svg import svg
+from falcon_discover.report.write import asset, environment
+from falcon_discover.runtime.atomic import write_text
+from falcon_discover.runtime.format import count, share, text, undefined
+from falcon_discover.runtime.versions import __version__
+from falcon_discover.runtime.words import percent, rate
+
+Reports = Mapping[str, BatchReport]
+# What changed is shown for so many columns and signals, and for so many batches.
+CHANGES, BATCHES = 8, 6
+ALARM_WORDS = {
+    "more_errors_expected": "with more confident errors than at the audit",
+    "unlike_audited": "unlike the audited rows",
+}
+
+
+def table(reports: Reports) -> pd.DataFrame:
+    """Return one line for each batch, in words and round numbers."""
+    return pd.DataFrame(
+        {
+            "batch": [text(name) for name in reports],
+            "rows": [count(r.rows) for r in reports.values()],
+            "confident": [count(r.eligible) for r in reports.values()],
+            "expected errors": [f"{r.errors:,.0f}" for r in reports.values()],
+            "interval": [f"{r.errors_low:,} to {r.errors_high:,}" for r in reports.values()],
+            "rate": [_rate(r.rate) for r in reports.values()],
+            "the model implies": [f"{r.promised:,.0f}" for r in reports.values()],
+            "alarm": [ALARM_NAMES[r.alarm] for r in reports.values()],
+        }
+    )
+
+
+def overview(reports: Reports) -> list[str]:
+    """Return what the batches show together, and what the latest says, in paragraphs."""
+    name, latest = list(reports.items())[-1]
+    if len(reports) == 1:
+        return [latest.sentence]
+    return [_verdict(reports), f"The latest batch is {text(name)}. {latest.sentence}"]
+
+
+def _verdict(reports: Reports) -> str:
+    alarms = [r.alarm for r in reports.values()]
+    alarmed = sum(alarm != "as_audited" for alarm in alarms)
+    if not alarmed:
+        return f"All {len(reports):,} batches are as audited."
+    kinds = " and ".join(
+        f"{alarms.count(alarm):,} {ALARM_WORDS[alarm]}" for alarm in ALARMS[1:] if alarm in alarms
+    )
+    return f"{alarmed:,} of {len(reports):,} batches set off an alarm: {kinds}."
+
+
+def write_series(reports: Reports, path: Path, *, audit: str) -> Path:
+    """Write the page: one file with everything in it, which asks nothing of any network.
+
+    Parameters
+    ----------
+    audit : the name of the saved audit
+    """
+    return write_text(path, html(reports, audit=audit))
+
+
+def html(reports: Reports, *, audit: str) -> str:
+    """Return the page of batches."""
+    name, latest = list(reports.items())[-1]
+    return (
+        environment(autoescape=True)
+        .get_template("monitor.html.j2")
+        .render(
+            style=Markup(asset("style.css")),
+            audit=text(audit),
+            version=__version__,
+            latest_name=text(name),
+            latest=latest.sentence,
+            alarm=latest.alarm,
+            alarms=[ALARM_NAMES[alarm] for alarm in ALARM_WORDS],
+            verdict=_verdict(reports) if len(reports) > 1 else HEADLINES[latest.alarm],
+            tiles=_tiles(reports),
+            sections=[_series(reports), *_changes(reports), _limits()],
+        )
+    )
+
+
+def _tiles(reports: Reports) -> list[Tile]:
+    latest = list(reports.values())[-1]
+    alarmed = sum(r.alarm != "as_audited" for r in reports.values())
+    return [
+        Tile(
+            f"{latest.errors:,.0f}",
+            f"confident errors expected in the latest batch ({percent(latest.confidence_level)} "
+            f"interval {latest.errors_low:,} to {latest.errors_high:,})",
+        ),
+        Tile(_rate(latest.rate), f"of its {latest.eligible:,} confident predictions"),
+        Tile(_rate(latest.audit_rate), "of the confident predictions at the audit"),
+        Tile(f"{latest.promised:,.0f}", "errors that the model's own confidence implies"),
+        Tile(f"{alarmed:,} of {len(reports):,}", "batches set off an alarm"),
+    ]
+
+
+def _series(reports: Reports) -> Section:
+    records = [{"batch": text(name), **vars(r)} for name, r in reports.items()]
+    chart = series_chart(records)
+    shown = table(reports)
+    grid = Grid.of("Every batch", {str(name): list(shown[name]) for name in shown})
+    words = f"{chart.title}. {_verdict(reports)}"
+    figure = Figure("series", chart.title, words, svg(chart, "series", words), grid)
+    title = "Confident errors to expect, batch by batch"
+    return Section("series", title, "Batches", figures=[figure])
+
+
+def _changes(reports: Reports) -> list[Section]:
+    """Return what changed in the batches that set off an alarm, and in the latest."""
+    chosen = [name for name, r in reports.items() if r.alarm != "as_audited"][-BATCHES:]
+    latest = list(reports)[-1]
+    names = chosen if latest in chosen else [*chosen, latest]
+    grids = []
+    for name in names:
+        report = reports[name]
+        changed = report.drift[report.drift["changed"]].head(CHANGES)
+        caption = f"What changed in batch {text(name)}, largest change first"
+        if changed.empty:
+            caption = f"Batch {text(name)}: no column and no signal has changed noticeably"
+        lines: dict[str, list[str]] = {
+            "column or signal": [text(value) for value in changed["name"]],
+            "kind": list(changed["what"]),
+            "size of the change (0 none, 1 complete)": [f"{v:.2f}" for v in changed["distance"]],
+        }
+        grids.append(Grid.of(caption, lines))
+    apart = reports[latest].domain_auroc
+    lead = [
+        "A domain classifier tells rows of the latest batch from audited rows with AUROC "
+        f"{apart:.2f}: 0.5 means that it cannot, 1 that it always can."
+    ] if not undefined(apart) else []  # fmt: skip
+    return [Section("changes", "What changed since the audit", "Changes", lead=lead, grids=grids)]
+
+
+def _limits() -> Section:
+    return Section(
+        "limits",
+        "What this cannot show",
+        "Limits",
+        points=[
+            UNSEEN,
+            "The estimate holds for rows like the audited ones. Where a batch is unlike them, label "
+            "some of its rows and audit again.",
+        ],
+    )
+
+
+def _rate(value: Any) -> str:
+    return "none" if undefined(value) else (rate(value) if value < 0.1 else share(value))
