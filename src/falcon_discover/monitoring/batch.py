@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,14 +14,17 @@ from falcon_discover.data.table import Table
 from falcon_discover.exceptions import check_number
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.monitoring import words
+from falcon_discover.monitoring.alarm import Alarm, alarm_of
 from falcon_discover.monitoring.baseline import Baseline
-from falcon_discover.monitoring.drift import domain_auroc, drift
+from falcon_discover.monitoring.calibration_watch import CalibrationWatch
+from falcon_discover.monitoring.comparison import Comparison, Judged, compared
+from falcon_discover.monitoring.drift import Domain, drift
 from falcon_discover.monitoring.estimate import count_interval
 from falcon_discover.monitoring.statistics import (
+    MOVES,
     PROMISED,
     RISK,
-    SQUARED,
-    SUMS,
+    VERSIONS,
     BatchStatistics,
     region_numbers,
 )
@@ -30,12 +33,8 @@ from falcon_discover.runtime.records import plain, records
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
 
-Alarm = Literal["as_audited", "more_errors_expected", "unlike_audited"]
-ALARMS: tuple[Alarm, ...] = ("as_audited", "more_errors_expected", "unlike_audited")
-# From so many times the audit's rate on more errors are worth an alarm, if they are sure.
-LEAST_RISE = 1.1
-# Rows that are told from audited ones this well have little in common with them.
-UNLIKE = 0.9
+if TYPE_CHECKING:
+    from falcon_discover.plots.batches import BatchPlots
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +45,7 @@ class BatchReport:
     ----------
     rows, eligible : rows of the batch, and those that the model is confident of
     errors, errors_low, errors_high : confident errors to expect, with the interval of their number
+    standard_error : how far `errors` may be off because the risk itself is an estimate
     rate, rate_low, rate_high : the same per eligible row
     promised : errors that the model's own confidence admits, the sum of 1 - confidence
     usual : errors that the audit's rate makes of as many rows
@@ -54,9 +54,11 @@ class BatchReport:
     classes, regions : frames, the same by predicted class and by confirmed region
     drift : frame, what changed since the audit: see `falcon_discover.monitoring.drift.drift`
     domain_auroc : how well rows of the batch are told from audited ones; 0.5 is not at all
+    novel_share : rows of kinds that only 1 in 100 audited rows is of, as a share of the batch
     alarm : "as_audited", "more_errors_expected" or "unlike_audited"
     sentence : the same in words, and what to do
     tau, confidence_level : from which confidence an error counts; of the intervals
+    judged : what was said of each row; None if the batch was read in parts
     """
 
     rows: int
@@ -64,6 +66,7 @@ class BatchReport:
     errors: float
     errors_low: int
     errors_high: int
+    standard_error: float
     rate: float
     rate_low: float
     rate_high: float
@@ -76,9 +79,11 @@ class BatchReport:
     regions: pd.DataFrame
     drift: pd.DataFrame
     domain_auroc: float
+    novel_share: float
     alarm: Alarm
     tau: Tau
     confidence_level: float
+    judged: Judged | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -86,8 +91,16 @@ class BatchReport:
         statistics: BatchStatistics,
         audit: FittedAudit,
         confidence_level: float = PAPER.interval_level,
+        judged: Judged | None = None,
     ) -> BatchReport:
-        """Return what the counts of a batch say, or those of its parts added up."""
+        """Return what the counts of a batch say, or those of its parts added up.
+
+        Parameters
+        ----------
+        judged : what was said of each row, to be compared with labels later
+        """
+        must = "a confidence level lies between 0 and 1"
+        check_number("confidence_level", confidence_level, lambda value: 0 < value < 1, must)
         known = Baseline.of(audit)
         lines = [
             _figures(statistics, known, group, confidence_level)
@@ -100,7 +113,7 @@ class BatchReport:
         by_region = pd.DataFrame(lines[n_classes + 1 :])
         by_region.insert(0, "region_id", region_numbers(audit))
         by_region.insert(1, "region", names)
-        told_apart = domain_auroc(known.sample, statistics.sample, audit.kinds)
+        domain = Domain.of(known.sample, statistics.sample, audit.kinds)
         return cls(
             **whole,
             usual=known.events / known.rows * whole["rows"],
@@ -110,10 +123,12 @@ class BatchReport:
             classes=by_class,
             regions=by_region,
             drift=drift(statistics, known),
-            domain_auroc=told_apart,
-            alarm=_alarm(statistics, known, told_apart),
+            domain_auroc=domain.auroc,
+            novel_share=domain.novel,
+            alarm=alarm_of(statistics, known, domain),
             tau=audit.tau,
             confidence_level=confidence_level,
+            judged=judged,
         )
 
     @property
@@ -126,8 +141,40 @@ class BatchReport:
         return pd.DataFrame([self._figures()])
 
     def _figures(self) -> dict[str, Any]:
-        frames = ("classes", "regions", "drift")
-        return {name: value for name, value in vars(self).items() if name not in frames}
+        apart = ("classes", "regions", "drift", "judged")
+        return {name: value for name, value in vars(self).items() if name not in apart}
+
+    def compare(
+        self, y: Any = None, *, errors: int | None = None, watch: CalibrationWatch | None = None
+    ) -> Comparison:
+        """Return whether the estimate held, now that labels are known.
+
+        Parameters
+        ----------
+        y : the labels of the rows, in their order; missing ones (NaN, None) are left out
+        errors : in place of `y`, how many confident errors were found in the whole batch
+        watch : the running check after the last batch, `last.watch`; a new one begins without it
+
+        Examples
+        --------
+        >>> from sklearn.frozen import FrozenEstimator
+        >>> from falcon_discover import FalconDiscover, datasets
+        >>> planted = datasets.make_planted(1_000, random_state=0)
+        >>> frozen = FrozenEstimator(planted.model)
+        >>> falcon = FalconDiscover(frozen, random_state=0).fit(planted.X, planted.y)
+        >>> later = datasets.make_planted(500, random_state=1)
+        >>> found = falcon.monitor(later.X).compare(later.y)
+        >>> found.held, found.watch.batches
+        (True, 1)
+        """
+        return compared(self, y, errors, CalibrationWatch() if watch is None else watch)
+
+    @property
+    def plot(self) -> BatchPlots:
+        """Figures for matplotlib: `plot.errors()` and `plot.drift()`."""
+        from falcon_discover.plots.batches import BatchPlots
+
+        return BatchPlots(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and words under the names of the attributes."""
@@ -161,6 +208,7 @@ def _figures(
         "errors": errors,
         "errors_low": low,
         "errors_high": high,
+        "standard_error": error,
         "rate": errors / eligible if eligible else math.nan,
         "rate_low": low / eligible if eligible else math.nan,
         "rate_high": high / eligible if eligible else math.nan,
@@ -168,27 +216,20 @@ def _figures(
     }
 
 
-def _standard_error(known: Baseline, sums: np.ndarray[Any, np.dtype[np.float64]]) -> float:
-    """Return how far the expected number may be off because the risk itself is an estimate."""
-    spread = known.replicates.spread(sums[SUMS:])
-    if math.isnan(spread):
+def _standard_error(known: Baseline, sums: FloatArray) -> float:
+    """Return how far the expected number may be off because the risk itself is an estimate.
+
+    Its level and slopes are as sure as their calibration; which rows are risky is as sure as
+    versions of the risk agree.
+    """
+    errors, spread = float(sums[RISK]), known.ranker.calibration_.spread
+    if spread:
+        moves = sums[MOVES]
+        level = math.sqrt(max(float(moves @ np.reshape(spread, (3, 3)) @ moves), 0.0))
+    else:
         # Nothing was learned but the level, from so many errors.
-        return float(sums[RISK]) / math.sqrt(known.events + 1)
-    return spread * math.sqrt(known.share)
-
-
-def _alarm(statistics: BatchStatistics, known: Baseline, told_apart: float) -> Alarm:
-    if told_apart >= UNLIKE:
-        return "unlike_audited"
-    rows, sums = int(statistics.rows[0]), number(statistics.sums[0])
-    if not rows or not known.risk > 0:
-        return "as_audited"
-    mean = float(sums[RISK]) / rows
-    variance = max(float(sums[SQUARED]) / rows - mean**2, 0.0) / rows
-    reach = 1.96 * math.sqrt(variance + known.risk_error**2)
-    if mean > LEAST_RISE * known.risk and mean - known.risk > reach:
-        return "more_errors_expected"
-    return "as_audited"
+        level = errors / math.sqrt(known.events + 1)
+    return math.hypot(level, known.replicates.spread(sums[VERSIONS]) * math.sqrt(known.share))
 
 
 def _region_names(audit: FittedAudit) -> list[str]:
@@ -203,7 +244,9 @@ def monitored(
     confidence_level: float = PAPER.interval_level,
 ) -> BatchReport:
     """Return the report on rows in memory; see `FalconDiscover.monitor`."""
-    must = "a confidence level lies between 0 and 1"
-    check_number("confidence_level", confidence_level, lambda value: 0 < value < 1, must)
-    statistics = BatchStatistics.of(audit, table, p)
-    return BatchReport.of(statistics, audit, confidence_level)
+    # Before the rows are measured: what is missing is said at once.
+    known = Baseline.of(audit)
+    state = audit.state(table, p, only_eligible=True)
+    judged = Judged(state.decision, state.eligible(audit.tau), known.ranker.risk(state))
+    statistics = BatchStatistics.of_state(audit, table, state)
+    return BatchReport.of(statistics, audit, confidence_level, judged)

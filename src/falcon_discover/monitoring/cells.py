@@ -27,7 +27,7 @@ class Cells:
     ----------
     name : of the column or signal
     cuts : where numbers are cut, ascending; each cut is a cell of its own, for numbers that repeat
-    values : the categories that are told apart; empty for numbers
+    categories : those that are told apart; empty for numbers
 
     Cell 0 holds missing values. Of categories the last cell holds all that are not named.
 
@@ -40,7 +40,7 @@ class Cells:
 
     name: str
     cuts: FloatArray
-    values: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
     numeric: bool = True
 
     @classmethod
@@ -75,12 +75,12 @@ class Cells:
     @property
     def size(self) -> int:
         """How many cells there are."""
-        return 2 + 2 * len(self.cuts) if self.numeric else 2 + len(self.values)
+        return 2 + 2 * len(self.cuts) if self.numeric else 2 + len(self.categories)
 
     def codes(self, values: npt.NDArray[Any]) -> IntArray:
         """Return the cell of each value."""
         if not self.numeric:
-            places = {value: place for place, value in enumerate(self.values, start=1)}
+            places = {value: place for place, value in enumerate(self.categories, start=1)}
             codes, known = pd.factorize(values)
             # The last place belongs to missing values, whose code is -1.
             where = np.array([*(places.get(value, self.size - 1) for value in known), 0])

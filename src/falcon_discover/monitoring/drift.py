@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,8 @@ COLUMNS = ["name", "what", "distance", "p_value", "adjusted_p", "changed", "miss
 LEAST = {"column": 0.05, "prediction": 0.05, "signal": 0.15}
 LEVEL = 0.05
 FOLDS = 3
+# A kind of row that no more of the audited ones are of is rare.
+RARE = 0.01
 
 
 def drift(statistics: BatchStatistics, baseline: Baseline) -> pd.DataFrame:
@@ -50,8 +53,8 @@ def drift(statistics: BatchStatistics, baseline: Baseline) -> pd.DataFrame:
             {
                 "name": known.cells.name,
                 "what": known.what,
-                "distance": _distance(known, own, other),
-                "p_value": _p_value(known, here, own, other),
+                "distance": distance_of(known, own, other),
+                "p_value": p_value_of(known, here, own, other),
                 "missing": float(own[0]),
                 "was_missing": float(other[0]),
             }
@@ -64,41 +67,59 @@ def drift(statistics: BatchStatistics, baseline: Baseline) -> pd.DataFrame:
     return found[COLUMNS].iloc[order].reset_index(drop=True)
 
 
-def _distance(known: Counted, own: FloatArray, other: FloatArray) -> float:
+def distance_of(known: Counted, own: FloatArray, other: FloatArray) -> float:
+    """Return how far the shares of the cells are from each other, from 0 to 1."""
     if known.cells.numeric:
         return float(np.abs(np.cumsum(own - other)).max())
     return float(np.abs(own - other).sum() / 2)
 
 
-def _p_value(known: Counted, counts: FloatArray, own: FloatArray, other: FloatArray) -> float:
+def p_value_of(known: Counted, counts: FloatArray, own: FloatArray, other: FloatArray) -> float:
+    """Return the chance that rows of the same kind would look so different."""
     here, then = float(counts.sum()), known.rows
     effective = here * then / (here + then)
     if known.cells.numeric:
-        return float(kstwobign.sf(math.sqrt(effective) * _distance(known, own, other)))
+        return float(kstwobign.sf(math.sqrt(effective) * distance_of(known, own, other)))
     pooled = (here * own + then * other) / (here + then)
     there = pooled > 0
     statistic = effective * float(((own - other)[there] ** 2 / pooled[there]).sum())
     return float(chi2.sf(statistic, max(int(there.sum()) - 1, 1)))
 
 
-def domain_auroc(audited: RowSample, batch: RowSample, kinds: Mapping[str, Kind]) -> float:
-    """Return how well a classifier tells unseen rows of a batch from unseen audited ones.
+@dataclass(frozen=True)
+class Domain:
+    """How well a classifier tells rows of a batch from audited ones, on rows it has not seen.
 
-    0.5 means that they cannot be told apart, 1 that they always can. Not defined (NaN) where the
-    batch has fewer rows than folds.
+    Attributes
+    ----------
+    auroc : 0.5 if they cannot be told apart, 1 if they always can
+    novel : share of the batch of a kind that only 1 in 100 audited rows is of. Rows that are a
+        part of the audited ones, such as those of one category, have a high AUROC and few of
+        these; rows that are like none of them have many
+    rows : rows of the batch that were told apart
     """
-    if min(len(audited), len(batch)) < FOLDS:
-        return math.nan
-    rows = np.vstack([_coded(part.frame, audited.frame, kinds) for part in (audited, batch)])
-    here = np.repeat([0, 1], [len(audited), len(batch)])
-    model = HistGradientBoostingClassifier(
-        max_iter=60, max_depth=4, min_samples_leaf=10, early_stopping=False,
-        class_weight="balanced", random_state=0,
-    )  # fmt: skip
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
-    with one_blas_thread(openmp=1):
-        odds = cross_val_predict(model, rows, here, cv=folds, method="decision_function")
-    return float(label_auroc(here, odds))
+
+    auroc: float
+    novel: float
+    rows: int
+
+    @classmethod
+    def of(cls, audited: RowSample, batch: RowSample, kinds: Mapping[str, Kind]) -> Domain:
+        """Tell rows apart; not defined (NaN) where the batch has fewer rows than folds."""
+        if min(len(audited), len(batch)) < FOLDS:
+            return cls(math.nan, math.nan, len(batch))
+        rows = np.vstack([_coded(part.frame, audited.frame, kinds) for part in (audited, batch)])
+        here = np.repeat([0, 1], [len(audited), len(batch)])
+        model = HistGradientBoostingClassifier(
+            max_iter=60, max_leaf_nodes=16, min_samples_leaf=5, early_stopping=False,
+            class_weight="balanced", random_state=0,
+        )  # fmt: skip
+        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+        with one_blas_thread(openmp=1):
+            odds = cross_val_predict(model, rows, here, cv=folds, method="decision_function")
+        rare = np.quantile(odds[here == 0], 1 - RARE, method="higher")
+        novel = float((odds[here == 1] > rare).mean())
+        return cls(label_auroc(here, odds), novel, len(batch))
 
 
 def _coded(frame: pd.DataFrame, like: pd.DataFrame, kinds: Mapping[str, Kind]) -> FloatArray:

@@ -70,10 +70,10 @@ class Replicates:
         )
 
     def spread(self, sums: npt.ArrayLike) -> float:
-        """Return the standard error of a sum, given it by each version."""
+        """Return the standard error of a sum, given it by each version; 0 if there are none."""
         values = np.asarray(sums, dtype=np.float64)
         if len(values) < 2:
-            return float("nan")
+            return 0.0
         apart = ((values - values.mean()) ** 2).mean()
         return float(np.sqrt((len(values) - 1) * apart))
 

@@ -18,12 +18,15 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.monitoring.baseline import Baseline, Counted, predictions, signal_values
 from falcon_discover.monitoring.sample import RowSample
 from falcon_discover.monitoring.sums import WholeArray, total
+from falcon_discover.rankers.inputs import doubt
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.signals.state import State
 
 # The sums of each group of rows, before those by versions of the risk.
 RISK, SQUARED, PROMISED = range(3)
-SUMS = 3
+# How the sum of risks moves with the three numbers of their calibration.
+MOVES = slice(3, 6)
+VERSIONS = slice(6, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +40,8 @@ class BatchStatistics:
     ----------
     rows, eligible : how many rows each group holds, and how many of them are confident
     sums : of each group, in units: risks, their squares, what the model itself promises
-        (1 - confidence), and the risks by each version; all of eligible rows
+        (1 - confidence), how risks move with their calibration, and risks by each version; all
+        of eligible rows
     counts : by column, signal and prediction, the rows in each cell
     sample : rows of the batch
 
@@ -86,10 +90,13 @@ class BatchStatistics:
         eligible = state.eligible(audit.tau)
         sure = np.flatnonzero(eligible)
         confident = state.take(sure)
-        risk = known.ranker.risk(confident)
+        odds, own = known.ranker.model_.log_odds(confident), doubt(confident)
+        risk = known.ranker.calibration_.risk(odds, own)
+        slack = risk * (1.0 - risk)
         values = np.column_stack(
-            [risk, risk**2, 1.0 - confident.confidence, known.replicates.risks(confident)]
-        )
+            [risk, risk**2, 1.0 - confident.confidence, slack, slack * odds, slack * own,
+             known.replicates.risks(confident)]
+        )  # fmt: skip
         groups = _groups(audit, table, state)
         signals = signal_values(state, eligible)
 

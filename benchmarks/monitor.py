@@ -1,0 +1,223 @@
+"""Whether the estimate of confident errors holds on rows without labels.
+
+    python benchmarks/monitor.py [results] [--work build/monitor]
+
+Each run audits a base model on some rows of a data set and estimates the confident errors of
+batches of other rows, whose labels are then counted: random quarters, quarters at one end of a
+column, single categories, and the quarters with the least support. Finished runs are kept in the
+work folder, and a run that is there already is not made again. The result is `monitor.csv`, one
+line per batch with at least ten confident errors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_breast_cancer, load_digits, make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from falcon_discover import DataWarning, FalconDiscover, datasets
+from falcon_discover.data.labels import Labels
+from falcon_discover.data.view import TransformedView
+from falcon_discover.monitoring.batch import BatchReport
+from falcon_discover.monitoring.statistics import BatchStatistics
+from falcon_discover.runtime import notices
+
+TRAIN, AUDIT, TEST = 2_500, 4_000, 10_000
+ROWS = TRAIN + AUDIT + TEST
+LEAST_EVENTS = 10
+RANDOM, COLUMNS, CATEGORIES = 6, 4, 4
+TAU = 0.9
+Rows = tuple[pd.DataFrame, np.ndarray]
+
+
+def stored(name: str) -> Callable[[int], Rows]:
+    def load(seed: int) -> Rows:
+        X, y = datasets.load(name)
+        return X.reset_index(drop=True), np.asarray(y)
+
+    return load
+
+
+def generated(X: np.ndarray, y: np.ndarray) -> Rows:
+    return pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]), y
+
+
+def two(seed: int) -> Rows:
+    """Two classes in several clumps, with wrong labels among them."""
+    return generated(
+        *make_classification(
+            ROWS, 12, n_informative=6, n_redundant=2, n_clusters_per_class=3, class_sep=1.0,
+            flip_y=0.03, random_state=seed,
+        )
+    )  # fmt: skip
+
+
+def four(seed: int) -> Rows:
+    """Four classes, each in two clumps, which overlap."""
+    return generated(
+        *make_classification(
+            ROWS, 12, n_informative=6, n_redundant=2, n_classes=4, class_sep=1.5, flip_y=0.03,
+            random_state=seed,
+        )
+    )  # fmt: skip
+
+
+def bent(seed: int) -> Rows:
+    """Three classes by a rule that bends: linear models are sure and wrong in places."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(ROWS, 6))
+    odds = np.column_stack(
+        [
+            2 * X[:, 0] + 2 * np.abs(X[:, 1]),
+            2 * X[:, 1] - X[:, 2] ** 2 + 2,
+            X[:, 3] * X[:, 4] * 2 - X[:, 0] + 1,
+        ]
+    )
+    return generated(X, (odds + rng.gumbel(size=odds.shape)).argmax(axis=1))
+
+
+def planted(seed: int) -> Rows:
+    """Return rows of which some, by a category and a number, have wrong labels."""
+    made = datasets.make_planted(ROWS, shape="categorical", mass=0.1, random_state=seed)
+    return made.X, made.y
+
+
+DATA: dict[str, Callable[[int], Rows]] = {
+    "adult": stored("adult"),
+    "bank_marketing": stored("bank_marketing"),
+    "magic_telescope": stored("magic_telescope"),
+    "miniboone_subset": stored("miniboone_subset"),
+    "nomao": stored("nomao"),
+    "phoneme": stored("phoneme"),
+    "spambase": stored("spambase"),
+    "breast cancer": lambda seed: generated(*load_breast_cancer(return_X_y=True)),
+    "digits": lambda seed: generated(*load_digits(return_X_y=True)),
+    "two classes": two,
+    "four classes": four,
+    "bent rule": bent,
+    "planted": planted,
+}
+MODELS: dict[str, Callable[[], Any]] = {
+    "logistic regression": lambda: LogisticRegression(max_iter=500),
+    "boosting": lambda: HistGradientBoostingClassifier(max_iter=60, random_state=0),
+    "forest": lambda: RandomForestClassifier(60, min_samples_leaf=2, random_state=0),
+}
+MODES = ("frozen", "refitted")
+SEEDS = (0, 1)
+
+
+def audited(
+    data: str, model: str, seed: int, mode: str
+) -> tuple[FalconDiscover, pd.DataFrame, np.ndarray]:
+    """Return a fitted audit, and labelled rows that it has not seen."""
+    X, y = DATA[data](seed)
+    order = np.random.default_rng(seed).permutation(len(X))
+    # Small tables give a third each.
+    train, audit = min(TRAIN, len(X) // 3), min(AUDIT, len(X) // 3)
+    first, second, third = np.split(order, [train, train + audit])
+    pipeline = make_pipeline(TransformedView(), MODELS[model]())
+    if mode == "frozen":
+        with notices.solving():
+            pipeline.fit(X.iloc[first], y[first])
+        pipeline = FrozenEstimator(pipeline)
+    falcon = FalconDiscover(pipeline, tau=TAU, random_state=seed)
+    with notices.solving():
+        falcon.fit(X.iloc[second], y[second])
+    rows = third[:TEST]
+    return falcon, X.iloc[rows].reset_index(drop=True), y[rows]
+
+
+def batches(
+    table: pd.DataFrame, kinds: dict[str, str], signals: pd.DataFrame, seed: int
+) -> Iterator[tuple[str, str, np.ndarray]]:
+    """Return batches of rows: their kind, what they are, and which rows."""
+    rng = np.random.default_rng(seed)
+    n = len(table)
+    quarter = n // 4
+    for number in range(RANDOM):
+        yield "random", str(number), rng.permutation(n)[:quarter]
+    texts = [name for name, kind in kinds.items() if kind == "categorical"]
+    numbers = [name for name in kinds if name not in texts and table[name].nunique() > 4]
+    # Among equal values chance decides.
+    for name in rng.permutation(numbers)[:COLUMNS]:
+        values = table[name].fillna(table[name].median()).to_numpy()
+        order = np.lexsort((rng.uniform(size=n), values))
+        yield "shifted", f"low {name}", order[:quarter]
+        yield "shifted", f"high {name}", order[-quarter:]
+    for name in rng.permutation(texts)[:CATEGORIES]:
+        shares = table[name].value_counts(normalize=True)
+        for value in shares.index[(shares >= 0.1) & (shares <= 0.6)][:2]:
+            yield "shifted", f"{name} is {value}", np.flatnonzero(table[name] == value)
+    for signal, sign in (("support", 1), ("neighbour_distance", -1)):
+        order = np.lexsort((rng.uniform(size=n), sign * signals[signal].to_numpy()))
+        yield "shifted", f"least by {signal}", order[:quarter]
+
+
+def run(data: str, model: str, seed: int, mode: str) -> pd.DataFrame:
+    """Return one line per batch."""
+    falcon, X, y = audited(data, model, seed, mode)
+    audit = falcon.audit_
+    table = falcon.new_rows(X, warn=False)
+    state = audit.state(table)
+    codes = Labels.from_input(y, audit.classes).codes
+    events = state.events(codes, audit.tau)
+    signals = pd.concat([state.signals, state.evidence], axis=1)
+    lines = []
+    for kind, name, rows in batches(table.frame, audit.kinds, signals, seed):
+        if int(events[rows].sum()) < LEAST_EVENTS:
+            continue
+        counted = BatchStatistics.of_state(audit, table.take(rows), state.take(rows))
+        report = BatchReport.of(counted, audit)
+        lines.append(
+            {
+                "data": data, "model": model, "seed": seed, "mode": mode, "kind": kind,
+                "batch": name, "rows": report.rows, "eligible": report.eligible,
+                "events": int(events[rows].sum()), "errors": report.errors,
+                "errors_low": report.errors_low, "errors_high": report.errors_high,
+                "promised": report.promised, "by_audit_rate": report.audit_rate * report.eligible,
+                "audit_events": falcon.ranker_.events_, "domain_auroc": report.domain_auroc,
+                "alarm": report.alarm,
+            }
+        )  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("results", nargs="?", default="results")
+    parser.add_argument("--work", default="build/monitor")
+    given = parser.parse_args()
+    work = Path(given.work)
+    work.mkdir(parents=True, exist_ok=True)
+    wanted = [
+        (data, model, seed, mode)
+        for seed in SEEDS for mode in MODES for model in MODELS for data in DATA
+    ]  # fmt: skip
+    for one in wanted:
+        path = work / f"{'-'.join(map(str, one)).replace(' ', '_')}.csv"
+        if path.exists():
+            continue
+        began = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            run(*one).to_csv(path, index=False)
+        print(*one, f"{time.process_time() - began:.0f} s", flush=True)
+    found = [pd.read_csv(path) for path in sorted(work.glob("*.csv")) if path.stat().st_size > 9]
+    pd.concat(found).to_csv(
+        Path(given.results) / "monitor.csv", index=False, float_format="%.4g", lineterminator="\n"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""Whether risks keep their word over many batches: a check that may be read after each of them.
+
+Each batch is a bet against the estimate. Say that `expected` errors were estimated and `observed`
+ones found. If errors are independent and their expected number is at most `m`, then
+`exp(s * observed - m * (exp(s) - 1))` is at most 1 on average, for any stake `s` above 0 that was
+fixed before; for stakes below 0 the same holds if their number is at least `m`. So a capital that
+is multiplied by it batch after batch is not expected to grow while the risks hold, and reaches 20
+with a chance of at most 5%, however many batches are looked at (Ville's inequality). The capital
+is the mean over several stakes, for more and for fewer errors than estimated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from falcon_discover.exceptions import InputError, check_number
+from falcon_discover.runtime.records import plain
+from falcon_discover.runtime.types import FloatArray
+from falcon_discover.runtime.words import counted, percent
+from falcon_discover.settings import PAPER
+
+# Logs of how many times more errors than tolerated there are, where each stake grows fastest.
+STAKES = np.array([0.1, 0.2, 0.4, 0.8, -0.1, -0.2, -0.4, -0.8])
+# Risks that are off by no more than this are good enough.
+TOLERANCE = 0.1
+
+
+@dataclass(frozen=True)
+class CalibrationWatch:
+    """The running check of the risks' calibration; each batch with labels makes a new one.
+
+    Attributes
+    ----------
+    tolerance : how far risks may be off, as a share of themselves
+    confidence_level : one minus the chance of ever giving a false alarm
+    batches, expected, observed : how many batches there were, what was estimated and what was found
+    capital : by stake, the logarithm of what a bet against the risks has made
+    raised_at : the number of the batch at which the alarm went off; 0 if it has not
+
+    Examples
+    --------
+    >>> watch = CalibrationWatch()
+    >>> for _ in range(12):
+    ...     watch = watch.after(observed=33, expected=20.0)
+    >>> watch.alarm, watch.raised_at
+    (True, 3)
+    >>> CalibrationWatch.from_dict(watch.to_dict()) == watch
+    True
+    """
+
+    tolerance: float = TOLERANCE
+    confidence_level: float = PAPER.interval_level
+    batches: int = 0
+    expected: float = 0.0
+    observed: int = 0
+    capital: tuple[float, ...] = (0.0,) * len(STAKES)
+    raised_at: int = 0
+
+    def __post_init__(self) -> None:
+        must = "it lies between 0 and 1"
+        check_number("tolerance", self.tolerance, lambda value: 0 <= value < 1, must)
+        check_number("confidence_level", self.confidence_level, lambda value: 0 < value < 1, must)
+
+    def after(self, observed: int, expected: float) -> CalibrationWatch:
+        """Return the check after one more batch.
+
+        Parameters
+        ----------
+        observed : confident errors that were found
+        expected : confident errors that were estimated, before the labels were known
+        """
+        must = "a number of errors is 0 or more"
+        check_number("observed", observed, lambda value: 0 <= value < math.inf, must)
+        check_number("expected", expected, lambda value: 0 <= value < math.inf, must)
+        factor = 1 + self.tolerance
+        worst = np.where(STAKES > 0, expected * factor, expected / factor)
+        capital = np.array(self.capital) + STAKES * observed - worst * np.expm1(STAKES)
+        number = self.batches + 1
+        return CalibrationWatch(
+            self.tolerance,
+            self.confidence_level,
+            number,
+            self.expected + float(expected),
+            self.observed + int(observed),
+            tuple(float(value) for value in capital),
+            self.raised_at or (number if self._reached(capital) else 0),
+        )
+
+    def _reached(self, capital: FloatArray) -> bool:
+        mean = float(np.logaddexp.reduce(capital)) - math.log(len(STAKES))
+        return mean >= -math.log1p(-self.confidence_level)
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the risks have been shown not to hold."""
+        return self.raised_at > 0
+
+    @property
+    def sentence(self) -> str:
+        """What the batches say, and what to do."""
+        if not self.batches:
+            return "No batch with labels yet: compare one with its labels."
+        batches = f"{self.batches:,} batch{'' if self.batches == 1 else 'es'}"
+        found = (
+            f"{self.observed:,} confident errors in {batches}, {counted(self.expected)} estimated."
+        )
+        if self.alarm:
+            more = "more" if self.observed > self.expected else "fewer"
+            return (
+                f"Audit again: the risks no longer hold. {found} There are {more} than estimates "
+                f"within {percent(self.tolerance)} allow; the alarm went off at batch "
+                f"{self.raised_at:,}."
+            )
+        return f"The risks hold so far. {found} Go on comparing."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers, from which `from_dict` makes the same check."""
+        return {**plain(asdict(self)), "alarm": self.alarm, "sentence": self.sentence}
+
+    @classmethod
+    def from_dict(cls, kept: Mapping[str, Any]) -> CalibrationWatch:
+        """Return the check that `to_dict` was made of."""
+        names = asdict(cls())
+        missing = [name for name in names if name not in kept]
+        if missing:
+            raise InputError(f"this is not a kept calibration watch: it lacks {missing[0]!r}.")
+        values = {name: kept[name] for name in names}
+        if len(values["capital"]) != len(STAKES):
+            raise InputError(f"this is not a kept calibration watch: capital has no {len(STAKES)}.")
+        return cls(**{**values, "capital": tuple(float(value) for value in values["capital"])})
+
+    def __repr__(self) -> str:
+        return self.sentence

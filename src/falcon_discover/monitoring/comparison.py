@@ -1,0 +1,191 @@
+"""What became of an estimate when the labels arrived."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from falcon_discover.data.labels import Labels
+from falcon_discover.evaluation.risks import RiskCalibration
+from falcon_discover.exceptions import InputError, check_number
+from falcon_discover.monitoring.calibration_watch import CalibrationWatch
+from falcon_discover.monitoring.estimate import count_interval
+from falcon_discover.runtime.records import plain, records
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
+from falcon_discover.runtime.words import counted, percent
+
+if TYPE_CHECKING:
+    from falcon_discover.monitoring.batch import BatchReport
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What was said of each row of a batch: its class, whether surely, and the risk of an error."""
+
+    decision: IntArray
+    eligible: BoolArray
+    risk: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """An estimate beside what was found; `BatchReport.compare(y)` returns one.
+
+    Attributes
+    ----------
+    labelled, eligible : rows with labels, and the confident predictions among them
+    expected, low, high : confident errors that were estimated among these, with their interval
+    observed : confident errors that were found
+    confidence_level : of the interval
+    risks : whether the risks hold row by row; None where only the number of errors is known
+    classes : frame, the same by predicted class; None where only the number is known
+    watch : the running check over batches, to be given to the next `compare`
+    """
+
+    labelled: int
+    eligible: int
+    expected: float
+    low: int
+    high: int
+    observed: int
+    confidence_level: float
+    risks: RiskCalibration | None
+    classes: pd.DataFrame | None
+    watch: CalibrationWatch
+
+    @property
+    def held(self) -> bool:
+        """Whether the number that was found lies in the interval."""
+        return self.low <= self.observed <= self.high
+
+    @property
+    def audit_again(self) -> bool:
+        """Whether the batches so far show that the risks do not hold."""
+        return self.watch.alarm
+
+    @property
+    def sentence(self) -> str:
+        """Whether the estimate held, and what to do."""
+        if not self.eligible:
+            return "There was no confident prediction to be wrong about. Compare the next batch."
+        said = "held" if self.held else "did not hold"
+        level = percent(self.confidence_level)
+        return (
+            f"The estimate {said}: {self.observed:,} of {self.eligible:,} confident predictions "
+            f"were wrong, {counted(self.expected)} estimated ({level} interval {self.low:,} to "
+            f"{self.high:,}). {self.watch.sentence}"
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """Return one row for all labelled rows and one for each predicted class."""
+        whole = {
+            "predicted": "all",
+            "eligible": self.eligible,
+            "expected": self.expected,
+            "observed": self.observed,
+        }
+        parts = [] if self.classes is None else self.classes.to_dict("records")
+        return pd.DataFrame([whole, *parts])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and words."""
+        names = ("labelled", "eligible", "expected", "low", "high", "observed", "confidence_level")
+        return {
+            **plain({name: getattr(self, name) for name in names}),
+            "held": self.held,
+            "audit_again": self.audit_again,
+            "sentence": self.sentence,
+            "risks": None if self.risks is None else self.risks.to_dict(),
+            "classes": None if self.classes is None else records(self.classes),
+            "watch": self.watch.to_dict(),
+        }
+
+    def __repr__(self) -> str:
+        return self.sentence if self.risks is None else f"{self.sentence}\n\n{self.risks}"
+
+    def _repr_html_(self) -> str:
+        table = self.frame().to_html(index=False, float_format="{:.4g}".format)
+        return f"<p>{self.sentence}</p>\n{table}"
+
+
+def by_class(judged: Judged, known: BoolArray, wrong: BoolArray, names: list[Any]) -> pd.DataFrame:
+    """Return estimated and found errors by predicted class, of the rows that are known."""
+    lines = []
+    for code, name in enumerate(names):
+        inside = known & judged.eligible & (judged.decision == code)
+        lines.append(
+            {
+                "predicted": name,
+                "eligible": int(inside.sum()),
+                "expected": float(judged.risk[inside].sum()),
+                "observed": int(np.sum(wrong & inside)),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def compared(
+    report: BatchReport, y: Any, errors: int | None, watch: CalibrationWatch
+) -> Comparison:
+    """Return what became of an estimate; see `BatchReport.compare`."""
+    if (y is None) == (errors is None):
+        raise InputError("give compare the labels of the rows, or the number of errors; not both.")
+    level = report.confidence_level
+    if errors is not None:
+        most = report.eligible
+        must = f"there are {most:,} confident predictions, and no more of them can be wrong"
+        check_number("errors", errors, lambda value: 0 <= value <= most, must)
+        return Comparison(
+            labelled=report.rows,
+            eligible=most,
+            expected=report.errors,
+            low=report.errors_low,
+            high=report.errors_high,
+            observed=int(errors),
+            confidence_level=level,
+            risks=None,
+            classes=None,
+            watch=watch.after(int(errors), report.errors),
+        )
+    judged = report.judged
+    if judged is None:
+        raise InputError(
+            "this batch was read in parts, and its rows were not kept: give compare the number of "
+            "confident errors that were found, as errors."
+        )
+    codes, known = _codes(y, report, len(judged.risk))
+    sure = known & judged.eligible
+    wrong = sure & (judged.decision != codes)
+    expected, observed = float(judged.risk[sure].sum()), int(wrong.sum())
+    # As unsure, in proportion, as the estimate for all rows.
+    error = report.standard_error * expected / report.errors if report.errors else 0.0
+    low, high = count_interval(expected, error, level, int(sure.sum()))
+    return Comparison(
+        labelled=int(known.sum()),
+        eligible=int(sure.sum()),
+        expected=expected,
+        low=low,
+        high=high,
+        observed=observed,
+        confidence_level=level,
+        risks=RiskCalibration.of(judged.risk[sure], wrong[sure], level) if sure.any() else None,
+        classes=by_class(judged, known, wrong, list(report.classes["predicted"])),
+        watch=watch.after(observed, expected),
+    )
+
+
+def _codes(y: Any, report: BatchReport, rows: int) -> tuple[IntArray, BoolArray]:
+    """Return labels as positions among the classes, and which rows have one."""
+    values = pd.Series(np.asarray(y, dtype=object).ravel())
+    if len(values) != rows:
+        raise InputError(f"y has {len(values):,} labels, and the batch has {rows:,} rows.")
+    known = values.notna().to_numpy()
+    codes = np.full(rows, -1, dtype=np.intp)
+    if known.any():
+        classes = report.classes["predicted"].to_numpy()
+        given = values[known].to_numpy()
+        codes[known] = Labels.from_input(given, classes).codes
+    return codes, known
