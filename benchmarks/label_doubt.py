@@ -1,0 +1,121 @@
+"""Whether `label_doubt()` tells labels that were flipped on purpose from errors of the model.
+
+    OMP_NUM_THREADS=1 python benchmarks/label_doubt.py [results] [--work build/label_doubt]
+
+Each run flips a known share of the labels of a table, audits a base model on it out-of-fold, and
+asks which of its confident errors are wrong labels. Audits are kept in the work folder, saved as
+`falcon.save` does, and one that is there already is not made again. The results are
+`label_doubt.csv`, one line per run, and `label_doubt_bins.csv`, doubts against flipped labels.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from falcon_discover import DataWarning, FalconDiscover, datasets, load
+from falcon_discover.audit.finding import Finding
+
+ROWS = 3_000
+NOISE = (0.01, 0.0, 0.03)
+MODELS = ("hist_gradient_boosting", "logistic_regression")
+REAL = ("adult", "magic_telescope", "bank_marketing", "phoneme", "spambase", "nomao")
+Rows = tuple[pd.DataFrame, np.ndarray]
+
+
+def bent(seed: int) -> Rows:
+    """Return two classes by a rule that bends, with an outcome that chance has a part in."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(ROWS, 10))
+    odds = 2.2 * (X[:, 0] + X[:, 1] * X[:, 2] + np.sin(2 * X[:, 3]) + 0.6 * X[:, 4])
+    return _named(X), (odds + rng.logistic(size=ROWS) > 0).astype(int)
+
+
+def three(seed: int) -> Rows:
+    """Return three classes by a rule that bends."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(ROWS, 8))
+    odds = np.column_stack(
+        [X[:, 0] + X[:, 1] * X[:, 2], X[:, 3] - X[:, 0], 0.5 + X[:, 4] * X[:, 5]]
+    )
+    return _named(X), (2.5 * odds + rng.gumbel(size=odds.shape)).argmax(axis=1)
+
+
+def _named(X: np.ndarray) -> pd.DataFrame:
+    return pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+
+
+def real(name: str, seed: int) -> Rows:
+    X, y = datasets.load(name)
+    rows = np.random.default_rng(seed).permutation(len(X))[:ROWS]
+    return X.iloc[rows].reset_index(drop=True), pd.factorize(np.asarray(y)[rows], sort=True)[0]
+
+
+GENERATED = {"bent": bent, "three": three}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One table with so many labels flipped, audited with one base model."""
+
+    data: str
+    model: str
+    noise: float
+    seed: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.data}-{self.model}-{self.noise:g}-{self.seed}"
+
+    def table(self) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
+        """Return the rows, their labels with some flipped, and which are."""
+        make = GENERATED.get(self.data)
+        X, y = make(self.seed) if make else real(self.data, self.seed)
+        rng = np.random.default_rng([self.seed, 18])
+        flipped = np.zeros(len(y), dtype=bool)
+        flipped[rng.permutation(len(y))[: round(self.noise * len(y))]] = True
+        away = rng.integers(1, y.max() + 1, len(y))
+        return X, np.where(flipped, (y + away) % (y.max() + 1), y), flipped
+
+    def audited(self, work: Path) -> tuple[Finding, np.ndarray]:
+        """Return the audit of the table, made once, and which labels were flipped."""
+        path = work / f"{self.name}.falcon"
+        X, y, flipped = self.table()
+        if not path.exists():
+            started = time.perf_counter()
+            falcon = FalconDiscover(self.model, random_state=self.seed, n_jobs=1).fit(X, y)
+            falcon.examine().risk()
+            falcon.save(path, reference="full")
+            print(f"{self.name} {time.perf_counter() - started:.0f} s", flush=True)
+        return load(path).examine(), flipped
+
+
+def runs() -> Iterator[Run]:
+    """Yield the runs, the most telling first; without noise and with much of it, one seed each."""
+    data = (*REAL, *GENERATED)
+    for noise in NOISE:
+        for model in MODELS:
+            for seed in (0, 1) if noise == 0.01 else (0,):
+                yield from (Run(name, model, noise, seed) for name in data)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("results", nargs="?", type=Path, default=Path("results"))
+    parser.add_argument("--work", type=Path, default=Path("build/label_doubt"))
+    given = parser.parse_args()
+    given.work.mkdir(parents=True, exist_ok=True)
+    warnings.simplefilter("ignore", DataWarning)
+    for run in runs():
+        run.audited(given.work)
+
+
+if __name__ == "__main__":
+    main()
