@@ -112,7 +112,7 @@ def estimate_noise(
     >>> wrong = slip ^ (rng.uniform(size=8_000) < expit(odds))
     >>> found = estimate_noise(odds, wrong)
     >>> low, high = found.expected_interval()
-    >>> low < (slip & wrong).sum() < high
+    >>> bool(low < (slip & wrong).sum() < high)
     True
     """
     counts = np.ones(len(odds)) if weight is None else weight
