@@ -18,7 +18,6 @@ from falcon_discover.metrics import review_order
 from falcon_discover.metrics.design import counted
 from falcon_discover.metrics.odds import clipped_logit
 from falcon_discover.monitoring.label_noise import estimate_noise
-from falcon_discover.rankers.inputs import doubt as own_doubt
 from falcon_discover.runtime.records import plain, records
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.runtime.words import percent
@@ -101,7 +100,7 @@ def label_noise(finding: Finding) -> LabelNoise:
         return LabelNoise(_frame(finding, np.empty(0), np.empty(0, dtype=np.intp)), *[0.0] * 7)
     risk = _risk(finding)[eligible]
     found = estimate_noise(
-        _against(sure, risk),
+        clipped_logit(risk),
         wrong,
         weight=sure.weight,
         effect=1.0 if sure.design is None else sure.design.design_effect(wrong - risk),
@@ -133,19 +132,6 @@ def _risk(finding: Finding) -> FloatArray:
     if finding.is_fit_rows:
         return ranker.held_out_risk_[: len(finding.state)]
     return ranker.risk(finding.state)
-
-
-def _against(sure: State, risk: FloatArray) -> FloatArray:
-    """Return what speaks against confident predictions, on the scale of the risk's log-odds.
-
-    The mean of the risk, of the model's own doubt and of the other models'. None of the three has
-    seen the row's label. The risk leans on few errors; the other two on none, which steadies it.
-    """
-    odds = clipped_logit(risk)
-    opinions = sure.column("opinion_mean")
-    parts = [odds, own_doubt(sure), *([] if opinions is None else [-opinions])]
-    scaled = np.nan_to_num([(part - part.mean()) / max(part.std(), 1e-9) for part in parts])
-    return np.asarray(odds.mean() + odds.std() * scaled.mean(axis=0))
 
 
 def _likely(sure: State, codes: FloatArray, wrong: BoolArray) -> FloatArray | None:

@@ -21,7 +21,7 @@ from falcon_discover.settings import PAPER
 
 # Rates of wrong labels that are weighed against each other. They lie closer together near 0.
 MAX_RATE = 0.3
-RATES = MAX_RATE * np.linspace(0.0, 1.0, 61) ** 2
+RATES = MAX_RATE * np.linspace(0.0, 1.0, 41) ** 2
 # What is believed about the rate before a row is seen: 2% on average.
 USUAL_RATE = 0.02
 # Belief that the risk is calibrated as it is: of its level and of its slope, in log-odds.

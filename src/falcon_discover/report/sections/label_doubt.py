@@ -7,8 +7,8 @@ from falcon_discover.runtime.format import count, share, text
 
 TITLE = "Wrong model or wrong label"
 LIMIT = (
-    "The probability of each is estimated from the model's confidence, the risk and the other "
-    "models' opinions. No row was changed or removed."
+    "A label is doubtful where errors of the model are rare. The share of wrong labels is "
+    "estimated, and so is each probability. No row was changed or removed."
 )
 
 
