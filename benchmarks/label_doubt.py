@@ -20,12 +20,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from sklearn.metrics import roc_auc_score
+
 from falcon_discover import DataWarning, FalconDiscover, datasets, load
 from falcon_discover.audit.finding import Finding
 
 ROWS = 3_000
 MODELS = ("hist_gradient_boosting", "logistic_regression")
 REAL = ("adult", "magic_telescope", "bank_marketing", "phoneme", "spambase")
+EDGES = np.array([0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0])
 Rows = tuple[pd.DataFrame, np.ndarray]
 
 
@@ -113,6 +116,64 @@ def runs() -> Iterator[Run]:
         yield from (Run(name, model, noise, seed) for name in data)
 
 
+def measured(run: Run, found: Finding, flipped: np.ndarray) -> tuple[dict, pd.DataFrame]:
+    """Return the figures of a run, and doubt and truth of each contradicting label."""
+    noise = found.label_noise()
+    table = noise.frame()
+    rows = table["row"].to_numpy()
+    truth, state = flipped[rows], found.state
+    line = {
+        **vars(run),
+        "rows": len(state),
+        "eligible": int(state.eligible(found.tau).sum()),
+        "errors": len(rows),
+        "flipped": int(truth.sum()),
+        "expected": noise.expected,
+        "low": noise.low,
+        "high": noise.high,
+        "rate": noise.rate,
+        "label_doubt": auroc(truth, table["label_doubt"].to_numpy()),
+    }
+    for name, score in comparators(found, rows).items():
+        line[name] = auroc(truth, score)
+    pairs = {"noise": run.noise, "doubt": table["label_doubt"].to_numpy(), "flipped": truth}
+    return line, pd.DataFrame(pairs)
+
+
+def comparators(found: Finding, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Return other scores of the same rows, from the same out-of-fold probabilities.
+
+    `self_confidence` and `normalized_margin` are the label quality scores by which cleanlab ranks
+    label issues, by its formulas: `p[y]`, and `p[y]` minus the largest of the other classes' p.
+    """
+    state, codes = found.state.take(rows), found.labels[rows].astype(int)
+    p = state.p if state.p.ndim == 2 else np.column_stack([1 - state.p, state.p])
+    given = np.take_along_axis(p, codes[:, None], axis=1)[:, 0]
+    others = p.copy()
+    np.put_along_axis(others, codes[:, None], -np.inf, axis=1)
+    return {
+        "confidence": state.confidence,
+        "self_confidence": -given,
+        "normalized_margin": others.max(axis=1) - given,
+        "opinion_mean": state.column("opinion_mean"),
+        "neighbours": state.column("labelled_as_predicted"),
+    }
+
+
+def auroc(truth: np.ndarray, score: np.ndarray) -> float:
+    return float(roc_auc_score(truth, score)) if 0 < truth.sum() < len(truth) else np.nan
+
+
+def pooled(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return doubts against flipped labels, by share of flipped labels and size of the doubt."""
+    place = np.clip(np.searchsorted(EDGES, pairs["doubt"], side="right") - 1, 0, len(EDGES) - 2)
+    pairs = pairs.assign(**{"from": EDGES[place], "to": EDGES[place + 1]})
+    groups = pairs.groupby(["noise", "from", "to"])
+    return groups.agg(
+        labels=("doubt", "size"), expected=("doubt", "sum"), flipped=("flipped", "sum")
+    ).reset_index()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("results", nargs="?", type=Path, default=Path("results"))
@@ -120,8 +181,15 @@ def main() -> None:
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore", DataWarning)
+    lines, bins = [], []
     for run in runs():
-        run.audited(given.work)
+        line, doubts = measured(run, *run.audited(given.work))
+        lines.append(line)
+        bins.append(doubts)
+    pd.DataFrame(lines).to_csv(given.results / "label_doubt.csv", index=False, float_format="%.5g")
+    pooled(pd.concat(bins)).to_csv(
+        given.results / "label_doubt_bins.csv", index=False, float_format="%.5g"
+    )
 
 
 if __name__ == "__main__":
