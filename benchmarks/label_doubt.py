@@ -19,7 +19,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-
 from sklearn.metrics import roc_auc_score
 
 from falcon_discover import DataWarning, FalconDiscover, datasets, load
@@ -74,6 +73,7 @@ class Run:
 
     @property
     def name(self) -> str:
+        """What its audit is kept as."""
         return f"{self.data}-{self.model}-{self.noise:g}-{self.seed}"
 
     def table(self) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:

@@ -28,8 +28,7 @@ def auroc_table() -> str:
     """Return the mean AUROC of each score, by share of flipped labels and by data set."""
     known = ranked(results("label_doubt.csv"))
     rows = [
-        [f"**all, {noise:.0%} flipped**", *_aurocs(runs)]
-        for noise, runs in known.groupby("noise")
+        [f"**all, {noise:.0%} flipped**", *_aurocs(runs)] for noise, runs in known.groupby("noise")
     ]
     at_one = known[known["noise"] == 0.01]
     rows += [

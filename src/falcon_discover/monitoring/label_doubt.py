@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from scipy.special import expit
 
@@ -134,7 +135,7 @@ def _risk(finding: Finding) -> FloatArray:
     return ranker.risk(finding.state)
 
 
-def _likely(sure: State, codes: FloatArray, wrong: BoolArray) -> FloatArray | None:
+def _likely(sure: State, codes: npt.NDArray[np.integer], wrong: BoolArray) -> FloatArray | None:
     """Return how much likelier each contradicting label is as the truth than as a slip.
 
     An error of the model mostly hides a class that the model thinks possible; a slip of the label

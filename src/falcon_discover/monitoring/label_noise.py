@@ -185,7 +185,5 @@ def _fitted(
             np.array([pull.sum(), pull @ points]) + off / spread,
         )
 
-    found = minimize(
-        loss, start, jac=True, method="L-BFGS-B", bounds=[(-20.0, 20.0), (0.05, 6.0)]
-    )
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(-20.0, 20.0), (0.05, 6.0)])
     return found.x, float(found.fun)

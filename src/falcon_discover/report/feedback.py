@@ -19,7 +19,7 @@ from falcon_discover.runtime.types import FloatArray
 from falcon_discover.runtime.words import counted, level, listed, rate
 from falcon_discover.settings import PAPER
 
-# Whether the prediction is right; "label wrong": it is right, and the label that contradicts it wrong.
+# Whether the prediction is right; "label wrong": it is, and the label that contradicts it is not.
 MARKS = ("right", "wrong", "label wrong", "unsure")
 # What people may write instead.
 ALIASES = {"model wrong": "wrong", "label_wrong": "label wrong"}
