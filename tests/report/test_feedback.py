@@ -119,3 +119,40 @@ def test_marks_quoted_for_a_spreadsheet_are_those_of_this_audit(tmp_path):
     review = review_of().assign(key=[f"=cmd{i}" for i in range(6)])
     marks = pd.DataFrame({"row": [0, 3], "key": ["'=cmd0", "'=cmd1"], "mark": "right"})
     assert "Of 2 confident" in told(tmp_path, review=review, marks=marks, code=0)
+
+
+def test_wrong_labels_are_reported_beside_wrong_predictions(tmp_path):
+    review = review_of().assign(label_doubt=[0.8, np.nan, 0.6, np.nan, 0.1, np.nan])
+    marks = pd.DataFrame(
+        {"row": [0, 3, 6, 12], "mark": ["label wrong", "right", "Model wrong", "label wrong"]}
+    )
+    said = told(tmp_path, review=review, marks=marks, code=0)
+    assert "Of 4 confident predictions that were judged 1 were wrong" in said
+    # By hand: 0.8 + 0.6 + 0.1 of the four that were judged.
+    assert "Reviewers marked 2 labels wrong; the audit expected about 1.5." in said
+    assert "contradict the label" not in said
+    result = CliRunner().invoke(
+        app, ["feedback", str(tmp_path), str(tmp_path / "marks.csv"), "--json"]
+    )
+    found = json.loads(result.stdout)
+    assert (found["model_wrong"], found["label_wrong"]) == (1, 2)
+    assert found["disputed_labels"] == 2
+    assert found["label_wrong_expected"] == pytest.approx(1.5)
+
+
+def test_a_contradiction_that_is_not_marked_as_a_wrong_label_is_still_said(tmp_path):
+    marks = pd.DataFrame({"row": [0, 6], "mark": ["label wrong", "right"]})
+    said = told(tmp_path, marks=marks, code=0)
+    assert "Reviewers marked 1 label wrong." in said
+    assert "1 other marks contradict the label" in said
+
+
+def test_a_label_that_agrees_with_the_prediction_cannot_be_the_wrong_one(tmp_path):
+    marks = pd.DataFrame({"row": [3], "mark": ["label wrong"]})
+    assert "row 3 is marked 'label wrong', but its label is what" in told(tmp_path, marks=marks)
+
+
+def test_a_label_that_is_not_known_cannot_be_marked(tmp_path):
+    marks = pd.DataFrame({"row": [0], "mark": ["label wrong"]})
+    review = review_of().drop(columns="actual")
+    assert "the audit knows no labels" in told(tmp_path, review=review, marks=marks)

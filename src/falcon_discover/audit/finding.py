@@ -35,6 +35,7 @@ from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
 
 if TYPE_CHECKING:
+    from falcon_discover.monitoring.label_doubt import LabelNoise
     from falcon_discover.plots.accessor import Plots
 
 ASSUMED_UNSEEN = "provided that the model has not seen these rows"
@@ -324,6 +325,25 @@ class Finding(Examined):
     def contributions(self) -> Contributions:
         """Return what each family of signals contributes; see `FittedAudit.contributions`."""
         return self.audit.contributions()
+
+    def label_doubt(self) -> pd.DataFrame:
+        """Return how probable it is that a label that contradicts a confident prediction is wrong.
+
+        No row is deleted or changed: this is a list of labels to check.
+
+        Returns
+        -------
+        frame, most doubtful first: row (position), label_doubt (the probability that the label is
+        wrong), predicted, actual (the label), confidence, reason (what sides with the model); its
+        index holds the row labels
+        """
+        return self.label_noise().frame()
+
+    def label_noise(self) -> LabelNoise:
+        """Return how many of the confident errors look like wrong labels, with an interval."""
+        from falcon_discover.monitoring.label_doubt import label_noise
+
+        return label_noise(self)
 
     def report(
         self,

@@ -22,6 +22,7 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import review_size
 from falcon_discover.metrics.decisions import by_name
 from falcon_discover.metrics.design import counted
+from falcon_discover.report.label_doubt import label_doubt
 from falcon_discover.report.rows import listed, page_rows
 from falcon_discover.runtime import notices, progress
 from falcon_discover.runtime.records import plain, records
@@ -110,11 +111,12 @@ class Report:
                 if about.max_residual_rate is not None:
                     guarantee = found.review_budget(about.max_residual_rate, batch=about.batch)
             parts, left_out = _parts(found, about)
+            parts["label_doubt"], doubts = label_doubt(found, left_out)
             if about.times is not None and found.codes is not None:
                 parts["periods"] = found.by_period(about.times).to_dict()
         progress.step("report: rows")
-        rows = page_rows(found, plain, about.identity)
-        review = listed(found, plain, about.identity)
+        rows = page_rows(found, plain, about.identity, doubts)
+        review = listed(found, plain, about.identity, doubts)
         summary = {
             "schema_version": SCHEMA_VERSION,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),

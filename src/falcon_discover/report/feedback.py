@@ -16,10 +16,13 @@ from falcon_discover.report.rows import LIST_COLUMNS
 from falcon_discover.runtime.format import identifier
 from falcon_discover.runtime.records import records
 from falcon_discover.runtime.types import FloatArray
-from falcon_discover.runtime.words import level, listed, rate
+from falcon_discover.runtime.words import counted, level, listed, rate
 from falcon_discover.settings import PAPER
 
-MARKS = ("right", "wrong", "unsure")
+# Whether the prediction is right; "label wrong": it is, and the label that contradicts it is not.
+MARKS = ("right", "wrong", "label wrong", "unsure")
+# What people may write instead.
+ALIASES = {"model wrong": "wrong", "label_wrong": "label wrong"}
 BANDS = ("highest suspicion", "middle", "lowest suspicion")
 # Smaller bands say nothing by themselves.
 MIN_BAND = 5
@@ -37,6 +40,9 @@ class Feedback:
     unsure, below : marks that are not counted: unsure ones, and rows below the threshold
     disputed : rows whose mark contradicts the known label; None where no label is known
     tau : the threshold; one for each class by name where it differs
+    labels_wrong : labels that were marked wrong; they are among the disputed ones
+    labels_expected : how many of the judged labels the audit expected to be wrong; None where it
+        did not say
     """
 
     table: pd.DataFrame
@@ -44,6 +50,8 @@ class Feedback:
     below: int
     disputed: int | None
     tau: float | Mapping[str, float]
+    labels_wrong: int = 0
+    labels_expected: float | None = None
 
     def frame(self) -> pd.DataFrame:
         """Return the table."""
@@ -56,6 +64,9 @@ class Feedback:
             "unsure": self.unsure,
             "below_threshold": self.below,
             "disputed_labels": self.disputed,
+            "model_wrong": int(self.table["wrong"].iloc[0]),
+            "label_wrong": self.labels_wrong,
+            "label_wrong_expected": self.labels_expected,
             "tau": self.tau,
             "words": self.words(),
         }
@@ -74,11 +85,7 @@ class Feedback:
         if not np.isnan(whole["predicted"]):
             parts.append(_against("predicted risk", whole["predicted"], whole))
         parts.append(_against("model's own confidence", whole["promised"], whole))
-        if self.disputed is not None:
-            parts.append(
-                f"{self.disputed:,} marks contradict the label in the data: the reviewer or the "
-                "label is wrong there."
-            )
+        parts += self._label_words()
         left = [
             f"{count:,} {why}"
             for count, why in (
@@ -90,6 +97,26 @@ class Feedback:
         if left:
             parts.append(f"Not counted: {', '.join(left)}.")
         return " ".join(parts)
+
+    def _label_words(self) -> list[str]:
+        """Return what marks say about the labels in the data, where these are known."""
+        if self.disputed is None:
+            return []
+        said = []
+        if self.labels_wrong:
+            many = self.labels_wrong > 1
+            text = f"Reviewers marked {self.labels_wrong:,} label{'s' if many else ''} wrong"
+            if self.labels_expected is not None:
+                text += f"; the audit expected {counted(self.labels_expected)}"
+            said.append(f"{text}.")
+        others = self.disputed - self.labels_wrong
+        if others or not self.labels_wrong:
+            more = " other" if self.labels_wrong else ""
+            said.append(
+                f"{others:,}{more} marks contradict the label in the data: the reviewer or the "
+                "label is wrong there."
+            )
+        return said
 
     def __repr__(self) -> str:
         shown = self.table.rename(columns={"low": "95 % low", "high": "95 % high"})
@@ -111,7 +138,8 @@ def feedback(
     ----------
     review : a review list with `row`, `suspicion` and `confidence`; with `actual` and
         `predicted` marks are compared with the known labels too
-    marks : `row` and `mark`, one of right, wrong, unsure: whether the prediction is right
+    marks : `row` and `mark`, one of right, wrong (the model), label wrong (the prediction is right,
+        the label that contradicts it is not), unsure
     tau, ranker, severity : of the audit; only with "auto" the suspicion is a probability
 
     Examples
@@ -125,6 +153,7 @@ def feedback(
     [2.0, 1.0, 0.3]
     """
     known = _known(review, marks)
+    _check_labels_wrong(known)
     judged = known[known["mark"] != "unsure"]
     below = judged["confidence"] < _levels(judged, tau)
     judged = judged[~below].assign(wrong=lambda rows: rows["mark"] == "wrong")
@@ -142,8 +171,39 @@ def feedback(
         wrong = judged["actual"].astype(str) != judged["predicted"].astype(str)
         disputed = int((wrong != judged["wrong"]).sum())
     return Feedback(
-        pd.DataFrame(lines), int((known["mark"] == "unsure").sum()), int(below.sum()), disputed, tau
+        pd.DataFrame(lines),
+        int((known["mark"] == "unsure").sum()),
+        int(below.sum()),
+        disputed,
+        tau,
+        int((judged["mark"] == "label wrong").sum()),
+        _expected_labels(judged),
     )
+
+
+def _expected_labels(judged: pd.DataFrame) -> float | None:
+    if "label_doubt" not in judged.columns:
+        return None
+    return float(pd.to_numeric(judged["label_doubt"], errors="coerce").sum())
+
+
+def _check_labels_wrong(known: pd.DataFrame) -> None:
+    """Raise if a label is marked wrong that is not known, or that is the prediction."""
+    marked = known[known["mark"] == "label wrong"]
+    if not len(marked):
+        return
+    row = marked["row"].iloc[0]
+    if not {"actual", "predicted"} <= set(known.columns):
+        raise InputError(
+            f"row {row} is marked 'label wrong', and the audit knows no labels: mark the "
+            "prediction right, wrong or unsure."
+        )
+    same = marked[marked["actual"].astype(str) == marked["predicted"].astype(str)]
+    if len(same):
+        raise InputError(
+            f"row {same['row'].iloc[0]} is marked 'label wrong', but its label is what the model "
+            "predicted: mark it wrong if both are."
+        )
 
 
 def _levels(rows: pd.DataFrame, tau: float | Mapping[str, float]) -> float | pd.Series:
@@ -169,7 +229,7 @@ def _known(review: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
             )
     if not pd.api.types.is_numeric_dtype(marks["row"].dtype):
         raise InputError("the marks' column 'row' holds texts: download the marks from the report.")
-    given = marks.assign(mark=marks["mark"].astype(str).str.strip().str.lower())
+    given = marks.assign(mark=marks["mark"].astype(str).str.strip().str.lower().replace(ALIASES))
     strange = given.loc[~given["mark"].isin(MARKS), "mark"]
     if len(strange):
         raise InputError(

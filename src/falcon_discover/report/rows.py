@@ -23,7 +23,7 @@ from falcon_discover.signals.state import State
 # What a review list holds beside the column that identifies its rows.
 LIST_COLUMNS = (
     "row", "suspicion", "risk", "p", "predicted", "actual", "confidence", "cost", "expected_cost",
-    "region", "region_id", "reason",
+    "region", "region_id", "reason", "label_doubt",
 )  # fmt: skip
 MAX_ROWS = 2_000
 MAX_BYTES = 1_500_000
@@ -50,19 +50,32 @@ def _positions(found: Finding, review: pd.DataFrame) -> IntArray:
     return np.searchsorted(found.places, review["row"].to_numpy())
 
 
-def listed(found: Finding, review: pd.DataFrame, identity: pd.Series | None = None) -> pd.DataFrame:
-    """Return a review list for readers of the rows' file: row numbers, known labels, identity."""
+def listed(
+    found: Finding,
+    review: pd.DataFrame,
+    identity: pd.Series | None = None,
+    doubts: FloatArray | None = None,
+) -> pd.DataFrame:
+    """Return a review list for readers of the rows' file: row numbers, known labels, identity.
+
+    `doubts` are the probabilities that rows carry a wrong label, NaN where none contradicts.
+    """
     top = _positions(found, review)
     table = review.assign(row=row_numbers(found)[top]).reset_index(drop=True)
     if found.codes is not None:
         table.insert(4, "actual", found.classes[found.codes[top].astype(int)])
+    if doubts is not None:
+        table["label_doubt"] = doubts[top]
     if identity is not None:
         table.insert(0, str(identity.name), identity.to_numpy()[top])
     return table
 
 
 def page_rows(
-    found: Finding, review: pd.DataFrame, identity: pd.Series | None = None
+    found: Finding,
+    review: pd.DataFrame,
+    identity: pd.Series | None = None,
+    doubts: FloatArray | None = None,
 ) -> dict[str, Any]:
     """Return the first rows of `found.review()` with all the page shows of each.
 
@@ -83,6 +96,7 @@ def page_rows(
         "confidence": _rounded(state.confidence),
         "suspicion": _rounded(review["suspicion"].to_numpy(dtype=np.float64)),
         "risk": [] if risk is None else _rounded(risk[top]),
+        "label_doubt": [] if doubts is None else _rounded(doubts[top]),
         "region": [regions.index(n) if n else -1 for n in review["region_id"]],
         "reason": [text(reason, 400) for reason in review["reason"]],
         "neighbours": _neighbours(state),

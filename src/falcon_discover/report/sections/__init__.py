@@ -5,6 +5,7 @@ from falcon_discover.report.sections.about import about_section, limits_section
 from falcon_discover.report.sections.budget import budget_section
 from falcon_discover.report.sections.calibration import calibrated_section, recalibration_section
 from falcon_discover.report.sections.headline import review_section, score_words, tiles
+from falcon_discover.report.sections.label_doubt import label_doubt_section
 from falcon_discover.report.sections.periods import periods_section
 from falcon_discover.report.sections.regions import regions_section
 from falcon_discover.report.sections.sides import mistaken_section, sides_section
@@ -24,6 +25,7 @@ def sections(summary: Summary) -> list[Section]:
     """Return the sections of a report, in order."""
     return [
         review_section(summary),
+        *label_doubt_section(summary),
         regions_section(summary),
         sides_section(summary),
         *_mistaken(summary),

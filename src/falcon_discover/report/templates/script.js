@@ -2,7 +2,11 @@
 (function () {
   var data = JSON.parse(document.getElementById("rows").textContent);
   var PAGE = 25;
-  var MARKS = [["right", "✓", "r"], ["wrong", "✗", "w"], ["unsure", "?", "u"]];
+  // The mark, its sign, its key, and what it says of a row.
+  var MARKS = [
+    ["right", "✓", "r", "the prediction is right"], ["wrong", "✗", "w", "the prediction is wrong"],
+    ["label wrong", "⚑", "l", "wrong label, right prediction"], ["unsure", "?", "u", "the prediction is unsure"]
+  ];
 
   // A browser may refuse storage for files: marks and theme then last as long as the page.
   function stored(key) { try { return window.localStorage.getItem(key); } catch (e) { return null; } }
@@ -109,17 +113,25 @@
     });
   }
 
+  // A label can be marked wrong where it is shown and contradicts the prediction.
+  function offered(row) {
+    var contradicted = known && !state.blind && row.actual !== row.predicted;
+    return MARKS.filter(function (kind) { return contradicted || kind[0] !== "label wrong"; });
+  }
+
   function tag(row) {
     if (state.blind) { return make("span", { class: "tag", text: "hidden" }); }
     var right = row.actual === row.predicted;
-    return make("span", { class: "tag " + (right ? "right" : "wrong"), dir: "auto", text: (right ? "✓ right" : "✗ wrong: ") + (right ? "" : data.classes[row.actual]) });
+    var words = right ? "✓ right" : "✗ wrong: " + data.classes[row.actual];
+    if (row.label_doubt >= 0.5) { words += " (label doubtful: " + percent(row.label_doubt) + ")"; }
+    return make("span", { class: "tag " + (right ? "right" : "wrong"), dir: "auto", text: words });
   }
 
   function buttons(row) {
-    return make("span", { class: "marks", role: "group", "aria-label": "Mark row " + name(row) }, MARKS.map(function (kind) {
+    return make("span", { class: "marks", role: "group", "aria-label": "Mark row " + name(row) }, offered(row).map(function (kind) {
       return make("button", {
         type: "button", "data-mark": kind[0], "aria-pressed": "false", title: kind[0] + " (" + kind[2] + ")",
-        "aria-label": "Row " + name(row) + ": the prediction is " + kind[0], text: kind[1],
+        "aria-label": "Row " + name(row) + ": " + kind[3], text: kind[1],
         on: { click: function () { mark(row, kind[0]); } }
       });
     }));
@@ -241,12 +253,12 @@
   }
 
   function count() {
-    var seen = { right: 0, wrong: 0, unsure: 0 };
+    var seen = { right: 0, wrong: 0, unsure: 0, "label wrong": 0 };
     Object.keys(marks).forEach(function (key) { if (seen[marks[key]] !== undefined) { seen[marks[key]] += 1; } });
-    var none = !(seen.right + seen.wrong + seen.unsure), button = document.getElementById("download");
+    var none = !(seen.right + seen.wrong + seen.unsure + seen["label wrong"]), button = document.getElementById("download");
     button.disabled = none;
     button.title = none ? "Mark a row first" : "";
-    tally.textContent = "Marked: " + seen.right + " right, " + seen.wrong + " wrong, " + seen.unsure + " unsure.";
+    tally.textContent = "Marked: " + seen.right + " right, " + seen.wrong + " wrong, " + seen.unsure + " unsure" + (known ? ", " + seen["label wrong"] + " label wrong" : "") + ".";
   }
 
   // Spreadsheets run a cell that begins with one of these; an apostrophe makes it text.
@@ -281,7 +293,7 @@
     var line = event.target.closest ? event.target.closest("tr.row") : null;
     if (!line || event.ctrlKey || event.metaKey || event.altKey) { return; }
     var row = rows[Number(line.getAttribute("data-row")) - 1];
-    var kind = MARKS.filter(function (known) { return known[2] === event.key.toLowerCase(); })[0];
+    var kind = offered(row).filter(function (one) { return one[2] === event.key.toLowerCase(); })[0];
     if (kind) { mark(row, kind[0]); event.preventDefault(); return; }
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       var lines = Array.prototype.slice.call(body.querySelectorAll("tr.row"));
@@ -299,7 +311,7 @@
       select("Predicted", "predicted", [["", "all"]].concat(data.classes.map(function (label, i) { return [String(i), label]; }))),
       data.regions.length ? select("Region", "region", regions.concat([["-1", "in none"]])) : null,
       known ? select("Label", "label", [["", "all"], ["wrong", "model wrong"], ["right", "model right"]]) : null,
-      select("Your mark", "mark", [["", "all"], ["none", "not marked"], ["right", "right"], ["wrong", "wrong"], ["unsure", "unsure"]]),
+      select("Your mark", "mark", [["", "all"], ["none", "not marked"], ["right", "right"], ["wrong", "model wrong"]].concat(known ? [["label wrong", "label wrong"]] : [], [["unsure", "unsure"]])),
       known ? make("label", { class: "check" }, [make("input", { type: "checkbox", id: "blind", on: { change: function (event) { hide(event.target.checked); } } }), make("span", { text: "Hide known labels" })]) : null
     ]));
     status = make("span", { id: "status", role: "status" });
@@ -330,7 +342,7 @@
     more = make("button", { type: "button", class: "button more", id: "more", text: "Show 25 more", on: { click: function () { state.limit += PAGE; draw(); } } });
     place.appendChild(make("p", {}, [more]));
     var help = make("p", { class: "quiet keys" });
-    help.textContent = "Keyboard: in a row, r, w and u mark it right, wrong or unsure; the arrow keys move between rows; Enter opens one. ";
+    help.textContent = "Keyboard: in a row, r, w and u mark it right, wrong or unsure" + (known ? ", l marks its label wrong" : "") + "; the arrow keys move between rows; Enter opens one. ";
     place.appendChild(help);
     draw();
     place.hidden = false;
