@@ -12,7 +12,6 @@ from sklearn.base import ClassifierMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from falcon_discover import rankers
-from falcon_discover.audit.aliases import Aliases
 from falcon_discover.audit.checks import (
     accepts_missing,
     check_given,
@@ -31,6 +30,7 @@ from falcon_discover.audit.drawn import fit_drawing
 from falcon_discover.audit.finding import Finding
 from falcon_discover.audit.fitted import FittedAudit
 from falcon_discover.audit.fitting import Recipe, check_ranker, fit_audit
+from falcon_discover.audit.later import Later
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
 from falcon_discover.evaluation.budget import CROSS_FITTED, GIVEN_SCORES
@@ -51,7 +51,7 @@ from falcon_discover.settings import PAPER
 from falcon_discover.signals.catalogue import SIGNALS
 
 
-class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
+class FalconDiscover(ClassifierMixin, TransformerMixin, Later):
     """Find the confident predictions of a classifier that should not be trusted.
 
     Parameters
@@ -104,6 +104,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Aliases):
     backbone_ : its name
     candidates_ : out-of-fold AUROC of every backbone that was tried
     audit_ : the `FittedAudit`
+    learned_ : what `learn` changed; None before
     regions_ : `RegionSet` found on the rows given to `fit`
     neighbour_recall_ : share of the nearest reference rows that are found; 1.0 unless there are a
         million or more of them

@@ -1,0 +1,1 @@
+"""Life after the audit: unlabelled batches, drift, doubtful labels, learning from reviewers."""
