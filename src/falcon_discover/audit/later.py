@@ -16,6 +16,7 @@ from falcon_discover.data.labels import Labels
 from falcon_discover.exceptions import InputError
 from falcon_discover.rankers.training import LabelledState, codes_where
 from falcon_discover.runtime import notices
+from falcon_discover.runtime.types import BoolArray
 
 
 class Later(Aliases):
@@ -71,24 +72,25 @@ class Later(Aliases):
         table = self.new_rows(X)
         p = self.given_scores(X, table, proba)
         drawn = drawing(table, None, sample_weight)
-        given = _verdicts(wrong) if y is None else Labels.from_input(y, self.classes_).codes
-        if len(given) != len(table):
-            name = "wrong" if y is None else "y"
+        name, given = ("y", y) if wrong is None else ("wrong", wrong)
+        known = None if y is None else Labels.from_input(y, self.classes_).codes
+        missed = _verdicts(wrong) if known is None else known.astype(np.bool_)
+        if len(missed) != len(table):
             raise InputError(
-                f"X has {len(table):,} rows and {name} has {len(given):,}: they must match."
+                f"X has {len(table):,} rows and {name} has {len(missed):,}: they must match."
             )
-        check_same_rows(X, wrong if y is None else y, y_name="wrong" if y is None else "y")
+        check_same_rows(X, given, y_name=name)
         # That rows were given to fit is said where they are left out.
         with self._execution_context(), notices.collected():
             state = drawn.given_to(self.audit_.state(table, p))
-            codes = codes_where(state, given) if given.dtype == bool else given
+            codes = codes_where(state, missed) if known is None else known
             audit = learned(self.audit_, LabelledState(state, codes))
         other = copy(self)
         other.audit_ = audit
         return other
 
 
-def _verdicts(wrong: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _verdicts(wrong: Any) -> BoolArray:
     """Return which predictions are wrong, as they were given."""
     values = np.asarray(wrong)
     if values.ndim != 1 or not np.isin(values, (0, 1)).all():

@@ -69,15 +69,15 @@ class Learned:
     def _told(self) -> str:
         many = self.new_rows != 1
         low, high = share_interval(self.new_wrong, self.new_rows)
-        verdict = "which agrees with what the audit expected"
+        verdict = "; the difference may be chance"
         if self.expected > high * self.new_rows:
-            verdict = "fewer than the audit expected"
+            verdict = ", too many"
         elif self.expected < low * self.new_rows:
-            verdict = "more than the audit expected"
+            verdict = ", too few"
         return (
             f"Learned from {self.new_rows:,} reviewed confident prediction{'s' if many else ''}. "
-            f"{self.new_wrong:,} {'was' if self.new_wrong == 1 else 'were'} wrong, {verdict} "
-            f"({counted(round(self.expected, 1))})."
+            f"{self.new_wrong:,} {'was' if self.new_wrong == 1 else 'were'} wrong; the audit "
+            f"expected {counted(round(self.expected, 1))}{verdict}."
         )
 
     def _level(self) -> str:

@@ -122,9 +122,7 @@ def _top(audit: FittedAudit, suspicion: FloatArray) -> IntArray:
     return review_order(suspicion, ties)[: review_size(len(suspicion), TOP_SHARE)]
 
 
-def _mean(
-    risk: FloatArray, confident: BoolArray, audit: FittedAudit
-) -> float:
+def _mean(risk: FloatArray, confident: BoolArray, audit: FittedAudit) -> float:
     """Return the mean risk of the confident rows of the fit; 0 where there are none."""
     weight = audit.training.oof.state.weight
     counts = confident.astype(np.float64) if weight is None else confident * weight

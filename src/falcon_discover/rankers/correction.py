@@ -125,7 +125,7 @@ class Correction:
             usual.inputs.mean(axis=0),
             np.where(constant, np.inf, deviation),
             float(usual.odds.mean()),
-            spread if spread > TINY else np.inf,
+            spread if spread > TINY else 1.0,
             _propensity(known, reviewed),
             np.empty(0),
             np.empty((0, 0)),

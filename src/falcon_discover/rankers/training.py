@@ -14,7 +14,6 @@ from falcon_discover.rankers import GatedRisk, Ranker, make, trait
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.signals.state import State
 
-
 # The label of a row that is known to be another than the predicted one, and no more.
 UNKNOWN = -1
 
