@@ -18,6 +18,7 @@ from falcon_discover.cli.bench import bench_app
 from falcon_discover.cli.common import AsJson, command, echo, echo_json
 from falcon_discover.cli.data import data_app
 from falcon_discover.cli.feedback import feedback
+from falcon_discover.cli.learn import learn
 from falcon_discover.cli.score import inspect, score
 from falcon_discover.exceptions import DataWarning
 from falcon_discover.runtime.interrupts import end_orderly
@@ -37,6 +38,7 @@ app.command()(audit)
 app.command()(inspect)
 app.command()(score)
 app.command()(feedback)
+app.command()(learn)
 app.add_typer(bench_app, name="bench")
 app.add_typer(data_app, name="datasets")
 

@@ -17,6 +17,7 @@ from falcon_discover.audit.learned import Learned
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import review_order, review_size
 from falcon_discover.rankers import GatedRisk
+from falcon_discover.rankers.correction import LEVEL_COLUMNS, LEVEL_PRECISION
 from falcon_discover.rankers.training import LabelledState
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.signals.state import State
@@ -36,6 +37,20 @@ def check_can_learn(audit: FittedAudit) -> None:
             f"the ranker {rankers.name_of(audit.spec)!r} estimates no risk that reviewed rows "
             "could correct: fit the audit with ranker='auto'."
         )
+
+
+def enough_marks(judged: int, wrong: int) -> bool:
+    """Return whether marks say more about the level of the risk than is believed without them.
+
+    Marks of which `wrong` are wrong know the log-odds of an error with the precision
+    `wrong * right / judged`; a correction begins with a belief of its own about its level.
+
+    Examples
+    --------
+    >>> enough_marks(30, 6), enough_marks(50, 10), enough_marks(50, 0)
+    (False, True, False)
+    """
+    return judged > 0 and wrong * (judged - wrong) / judged >= LEVEL_COLUMNS * LEVEL_PRECISION
 
 
 def learned(audit: FittedAudit, reviewed: LabelledState) -> FittedAudit:

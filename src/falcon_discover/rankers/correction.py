@@ -25,6 +25,9 @@ from falcon_discover.signals.state import State
 # Before any mark, signals and features together are believed to change the odds of an error by a
 # factor of about two, up or down; and so is each of the three columns of the level.
 DOUBLED = float(np.log(2.0))
+# The level, the share of such rows that are reviewed, and the odds themselves.
+LEVEL_COLUMNS = 3
+LEVEL_PRECISION = 1.0 / DOUBLED**2
 # Rows further out than this many standard deviations are corrected as if they were there.
 FURTHEST = 4.0
 # Odds are learned from within these.
@@ -133,8 +136,8 @@ class Correction:
         with one_blas_thread():
             columns = start._columns(inputs, odds)
             informative = max(int((~constant).sum()), 1)
-            precision = np.full(columns.shape[1], informative / DOUBLED**2)
-            precision[:3] = 1.0 / DOUBLED**2
+            precision = np.full(columns.shape[1], informative * LEVEL_PRECISION)
+            precision[:LEVEL_COLUMNS] = LEVEL_PRECISION
             found, covariance = _solved(columns, odds, wrong, weight, precision)
         return cls(
             start.mean, start.scale, start.centre, start.spread, start.chosen, found, covariance
