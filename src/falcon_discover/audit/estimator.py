@@ -104,6 +104,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Later):
     backbone_ : its name
     candidates_ : out-of-fold AUROC of every backbone that was tried
     audit_ : the `FittedAudit`
+    learned_ : what `learn` changed; None before
     regions_ : `RegionSet` found on the rows given to `fit`
     neighbour_recall_ : share of the nearest reference rows that are found; 1.0 unless there are a
         million or more of them

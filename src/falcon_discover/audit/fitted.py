@@ -21,6 +21,7 @@ from falcon_discover.audit.absent import (
 from falcon_discover.audit.checks import warn_own_decisions
 from falcon_discover.audit.drawn import Drawn
 from falcon_discover.audit.finding import Finding
+from falcon_discover.audit.learned import Learned
 from falcon_discover.calibration import calibration_weights, fitted_calibrator, training_weights
 from falcon_discover.calibration.discrepancy import Caution
 from falcon_discover.calibration.model import StateCalibrator
@@ -71,6 +72,7 @@ class FittedAudit:
     threshold : from which the positive one of two classes is decided
     held_out : which rows of the fit were held out, and so are judged; None if all were. The others
         are compared with
+    learned : what it learned from reviewed rows; None if it has not
     """
 
     classes: npt.NDArray[Any]
@@ -91,6 +93,7 @@ class FittedAudit:
     decides_otherwise: bool = False
     threshold: float = PAPER.decision_threshold
     held_out: BoolArray | None = None
+    learned: Learned | None = None
 
     @property
     def has_rows(self) -> bool:
@@ -233,9 +236,13 @@ class FittedAudit:
             assert isinstance(ranker, rankers.GatedRisk)
         return contributions(self.training.source(ranker.labels), ranker, self.tau)
 
+    def are_rows_of_fit(self, state: State) -> bool:
+        """Return whether rows that were measured as new ones are, for the most part, not new."""
+        return share_of_twins(state) > 0.5 + share_of_twins(self.training.oof.state) / 2
+
     def _warn_rows_of_fit(self, state: State) -> None:
-        twins = _share_of_twins(state)
-        if twins > 0.5 + _share_of_twins(self.training.oof.state) / 2:
+        twins = share_of_twins(state)
+        if self.are_rows_of_fit(state):
             notices.warn(
                 f"{100 * twins:.0f}% of these rows are also rows of the fit, so each is its own "
                 "nearest neighbour and looks safer than it is. In Python, call the method "
@@ -249,7 +256,7 @@ def certainty_alone(p: FloatArray, threshold: float = PAPER.decision_threshold) 
     return replace(state, evidence=pd.DataFrame({"nearest_distance": np.nan}, state.signals.index))
 
 
-def _share_of_twins(state: State) -> float:
+def share_of_twins(state: State) -> float:
     """Return which share of the rows that were compared is among those they were compared with."""
     distances = state.evidence["nearest_distance"].dropna()
     return float((distances < DUPLICATE_DISTANCE).mean())

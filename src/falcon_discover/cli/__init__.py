@@ -18,6 +18,7 @@ from falcon_discover.cli.bench import bench_app
 from falcon_discover.cli.common import AsJson, command, echo, echo_json
 from falcon_discover.cli.data import data_app
 from falcon_discover.cli.feedback import FEEDBACK_EXAMPLE, feedback
+from falcon_discover.cli.learn import LEARN_EXAMPLE, learn
 from falcon_discover.cli.monitor import MONITOR_EXAMPLES, monitor
 from falcon_discover.cli.score import INSPECT_EXAMPLE, SCORE_EXAMPLES, inspect, score
 from falcon_discover.exceptions import DataWarning
@@ -40,6 +41,7 @@ app.command(epilog=INSPECT_EXAMPLE)(inspect)
 app.command(epilog=SCORE_EXAMPLES)(score)
 app.command(epilog=MONITOR_EXAMPLES)(monitor)
 app.command(epilog=FEEDBACK_EXAMPLE)(feedback)
+app.command(epilog=LEARN_EXAMPLE)(learn)
 app.add_typer(bench_app, name="bench")
 app.add_typer(data_app, name="datasets")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +25,7 @@ def feedback(
 ) -> None:
     """Compare reviewers' marks with the predicted risk. Takes seconds."""
     from falcon_discover.data.files import read_table
+    from falcon_discover.monitoring.learn import enough_marks
     from falcon_discover.report.feedback import feedback as compare
     from falcon_discover.report.rows import LIST_COLUMNS
 
@@ -32,10 +34,21 @@ def feedback(
     # What identifies a row is compared as it was written: 007 is not 7.
     identity = [str(name) for name in review.columns if name not in LIST_COLUMNS]
     found = compare(review, read_table(marks, text_columns=identity), **_settings(summary))
+    # Rows whose labels the audit knows teach it nothing.
+    whole = found.table.iloc[0]
+    enough = "actual" not in review.columns and enough_marks(
+        int(whole["rows"]), int(whole["wrong"])
+    )
     if as_json:
-        echo_json(found.to_dict())
-    else:
-        echo(repr(found))
+        echo_json(found.to_dict() | {"enough_to_learn": enough})
+        return
+    echo(repr(found))
+    if enough:
+        echo(
+            "\nEnough marks to learn from. Next, with the saved audit and the file of these rows:\n"
+            f"  falcon-discover learn AUDIT.falcon {shlex.quote(str(marks))} ROWS.csv "
+            "--save LEARNED.falcon"
+        )
 
 
 def _files(folder: Path) -> tuple[Path, Path]:

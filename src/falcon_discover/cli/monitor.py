@@ -95,9 +95,7 @@ def monitor(
     ] = None,
     as_json: Annotated[
         bool,
-        typer.Option(
-            "--json", help="Print only JSON, one line per batch.", rich_help_panel=OUTPUT
-        ),
+        typer.Option("--json", help="Print only JSON, one line per batch.", rich_help_panel=OUTPUT),
     ] = False,
     quiet: Quiet = False,
     trust: Trusted = None,

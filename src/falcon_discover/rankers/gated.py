@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
+from scipy.special import expit, ndtri
 
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import gated, gated_confidence, surprise
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.rankers.base import Ranker
+from falcon_discover.rankers.correction import Correction, Judged, held_out, log_odds, told
 from falcon_discover.rankers.evidence import (
     EvidenceModel,
     ModelDoubt,
@@ -24,7 +26,7 @@ from falcon_discover.rankers.fixed import StabilityRanker
 from falcon_discover.rankers.inputs import doubt
 from falcon_discover.rankers.risk import Calibration, calibrate, cross_calibrated
 from falcon_discover.runtime import notices
-from falcon_discover.runtime.types import FloatArray, IntArray
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.state import State
 
@@ -103,6 +105,9 @@ class GatedRisk(Ranker):
         rows it was fitted on, each by a model that did not see it
     events_, eligible_ : confident errors and eligible rows it learned from
     calibration_ : how log-odds become the risk
+    correction_ : what reviewed rows change about it; None where it did not learn from any
+    held_out_before_ : risk and interval of the rows it was fitted on before any correction; only
+        where there is one
     """
 
     name = "auto"
@@ -111,6 +116,9 @@ class GatedRisk(Ranker):
     wants_opinions = True
     gated = True
     cross_fits = True
+    # Files of 0.1.0 have none.
+    correction_: Correction | None = None
+    held_out_before_: FloatArray
 
     def __init__(
         self,
@@ -179,6 +187,47 @@ class GatedRisk(Ranker):
 
         return cross_fitted(sample, fold, learn)
 
+    def corrected(
+        self, state: State, wrong: BoolArray, reviewed: State, missed: BoolArray
+    ) -> GatedRisk:
+        """Return the same ranker with what reviewed rows change about its risk.
+
+        A correction that it has is replaced, so `reviewed` are all rows that were ever reviewed.
+
+        Parameters
+        ----------
+        state, wrong : the rows it was fitted on
+        reviewed, missed : rows that were reviewed after that, and which of them are errors
+        """
+        sure, own = reviewed.eligible(self.tau_), state.eligible(self.tau_)
+        other = copy(self)
+        if not sure.any():
+            return other
+        if self.correction_ is None:
+            kept = [self.held_out_risk_, self.held_out_low_, self.held_out_high_]
+            other.held_out_before_ = np.column_stack(kept)
+        before, low, high = other.held_out_before_.T
+        other.correction_ = None
+        seen = reviewed.take(sure)
+        new = Judged.of(seen, other.risk(seen), missed[sure], self.leave_out)
+        known = Judged.of(state.take(own), before[own], wrong[own], self.leave_out)
+        other.correction_ = Correction.learned(known, new)
+        shift = held_out(known, new, self._folds(state, wrong, own)[own])
+        odds = known.odds + shift
+        deviation = other.correction_.doubt(known.inputs, known.odds)
+        other.held_out_risk_ = _among(own, expit(odds))
+        low, high = _widened(odds, low[own], high[own], deviation)
+        other.held_out_low_, other.held_out_high_ = _among(own, low), _among(own, high)
+        other.held_out_ = self.by_risk(state, other.held_out_risk_)
+        return other
+
+    def _folds(self, state: State, wrong: BoolArray, eligible: BoolArray) -> IntArray:
+        sample = Sample.of_errors(state, wrong, eligible)
+        if sample.rarer < MIN_ERRORS:
+            # Nothing was learned from these rows, and so it was without folds.
+            return np.zeros(len(state), dtype=np.intp)
+        return inner_folds(sample, self.random_state)
+
     def score(self, state: State) -> FloatArray:
         """Return the risk of each row, or its expected surprise."""
         return self.by_risk(state, self.risk(state))
@@ -190,6 +239,10 @@ class GatedRisk(Ranker):
         if len(eligible):
             part = state.take(eligible)
             values[eligible] = self._risk(part, self.model_.log_odds(part))
+            if self.correction_ is not None:
+                odds = log_odds(values[eligible])
+                shift = self.correction_.shift(told(part, self.leave_out), odds)
+                values[eligible] = expit(odds + shift)
         return values
 
     def risk_interval(self, state: State) -> tuple[FloatArray, FloatArray]:
@@ -198,7 +251,17 @@ class GatedRisk(Ranker):
         This is how sure the calibration is, from the confident errors it rests on; not what a
         single row's risk may be if the signals were others.
         """
-        return self._interval(state, self.model_.log_odds(state))
+        learned = self.model_.log_odds(state)
+        low, high = self._interval(state, learned)
+        if self.correction_ is None:
+            return low, high
+        eligible = state.eligible(self.tau_)
+        part = state.take(eligible)
+        inputs, odds = told(part, self.leave_out), log_odds(self._risk(part, learned[eligible]))
+        moved = odds + self.correction_.shift(inputs, odds)
+        deviation = self.correction_.doubt(inputs, odds)
+        low, high = _widened(moved, low[eligible], high[eligible], deviation)
+        return _among(eligible, low), _among(eligible, high)
 
     def _interval(self, state: State, odds: FloatArray) -> tuple[FloatArray, FloatArray]:
         low, high = self.calibration_.interval(odds, doubt(state))
@@ -212,6 +275,22 @@ class GatedRisk(Ranker):
     def by_risk(self, state: State, risk: FloatArray) -> FloatArray:
         """Return the suspicion of rows of known risk: the risk, or the expected surprise."""
         return risk * surprise(state.confidence) if self.severity == "surprise" else risk
+
+
+def _widened(
+    odds: FloatArray, low: FloatArray, high: FloatArray, deviation: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return intervals around corrected log-odds: as wide as before, and the correction's doubt."""
+    reach = float(ndtri((1 + PAPER.interval_level) / 2)) * deviation
+    half = np.hypot((log_odds(high) - log_odds(low)) / 2.0, reach)
+    return np.asarray(expit(odds - half)), np.asarray(expit(odds + half))
+
+
+def _among(rows: BoolArray, values: FloatArray) -> FloatArray:
+    """Return the values of some rows, and 0 for the others."""
+    everywhere = np.zeros(len(rows))
+    everywhere[rows] = values
+    return everywhere
 
 
 def _rate_odds(sample: Sample) -> float:

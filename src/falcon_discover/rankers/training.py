@@ -10,9 +10,12 @@ import numpy.typing as npt
 
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics.decisions import Tau
-from falcon_discover.rankers import Ranker, make, trait
+from falcon_discover.rankers import GatedRisk, Ranker, make, trait
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.signals.state import State
+
+# The label of a row that is known to be another than the predicted one, and no more.
+UNKNOWN = -1
 
 
 def check_labels(labels: str | None, *, has_validation: bool) -> None:
@@ -26,6 +29,12 @@ def check_labels(labels: str | None, *, has_validation: bool) -> None:
 
 def _key(spec: Any, tau: Tau) -> tuple[Any, Tau]:
     return (spec if isinstance(spec, str) else id(spec), tau)
+
+
+def codes_where(state: State, wrong: BoolArray) -> npt.NDArray[np.int8]:
+    """Return the labels of rows of which only is known whether their prediction is wrong."""
+    others = 1 - state.decision if state.n_classes == 2 else np.full(len(state), UNKNOWN)
+    return np.where(wrong, others, state.decision).astype(np.int8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +53,24 @@ class LabelledState:
         return np.asarray(self.state.decision != self.codes)
 
 
+def _joined(first: LabelledState, second: LabelledState) -> LabelledState:
+    return LabelledState(
+        State.concat([first.state, second.state]), np.concatenate([first.codes, second.codes])
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """The labelled rows there are: out-of-fold training rows, and perhaps validation rows."""
+    """The labelled rows there are: out-of-fold training rows, and perhaps validation rows.
+
+    Reviewed rows are apart: they were chosen by their risk, so only a ranker that can take that
+    into account (`auto`) learns from them. Where a reviewer said no more than that a prediction is
+    wrong, the label is `UNKNOWN`.
+    """
 
     oof: LabelledState
     validation: LabelledState | None = None
+    reviewed: LabelledState | None = None
     # Learned rankers by specification and threshold; the specification is kept alive with them.
     _fitted: dict[tuple[Any, Tau], tuple[Any, Ranker]] = field(
         default_factory=dict, init=False, compare=False, repr=False
@@ -63,10 +84,7 @@ class TrainingRows:
         assert self.validation is not None
         if labels == "validation":
             return self.validation
-        return LabelledState(
-            State.concat([self.oof.state, self.validation.state]),
-            np.concatenate([self.oof.codes, self.validation.codes]),
-        )
+        return _joined(self.oof, self.validation)
 
     def ranker(self, spec: Any, tau: Tau) -> Ranker:
         """Return a ranker fitted on the rows its label source names, fitted only once."""
@@ -83,7 +101,24 @@ class TrainingRows:
         ranker = make(spec)
         rows = self.source(trait(ranker, "labels"))
         errors = trait(ranker, "target") == "errors"
-        return ranker.fit(rows.state, rows.errors() if errors else rows.events(tau), tau)
+        fitted = ranker.fit(rows.state, rows.errors() if errors else rows.events(tau), tau)
+        return self.corrected(fitted)
+
+    def learning(self, reviewed: LabelledState) -> TrainingRows:
+        """Return these rows with more reviewed ones; rankers that are fitted are corrected."""
+        if self.reviewed is not None:
+            reviewed = _joined(self.reviewed, reviewed)
+        other = TrainingRows(self.oof, self.validation, reviewed)
+        for (_, tau), (spec, ranker) in self._fitted.items():
+            other.keep(spec, tau, other.corrected(ranker))
+        return other
+
+    def corrected(self, ranker: Ranker) -> Ranker:
+        """Return a ranker that was fitted on these rows with what reviewed rows change about it."""
+        if self.reviewed is None or not isinstance(ranker, GatedRisk):
+            return ranker
+        rows, seen = self.source(ranker.labels), self.reviewed
+        return ranker.corrected(rows.state, rows.errors(), seen.state, seen.errors())
 
     def oof_scores(self, spec: Any, tau: Tau) -> FloatArray:
         """Return the suspicion of the training rows, none scored by a ranker that saw it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from copy import copy
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -18,6 +18,7 @@ from falcon_discover.audit.absent import PRECOMPUTED
 from falcon_discover.audit.aliases import Keep
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.fitted import REGION_WITNESS, FittedAudit, certainty_alone
+from falcon_discover.audit.learned import Learned
 from falcon_discover.data.table import Table, take_rows
 from falcon_discover.data.view import TransformedView
 from falcon_discover.evaluation.sources import CROSS_FITTED, GIVEN_SCORES
@@ -34,7 +35,7 @@ from falcon_discover.runtime.types import BoolArray, IntArray
 from falcon_discover.signals.builder import StateBuilder
 from falcon_discover.signals.neighbours.index import LabelledIndex
 from falcon_discover.signals.reference import Reference
-from falcon_discover.storage import frames, native, objects
+from falcon_discover.storage import frames, native, objects, states
 from falcon_discover.storage.archive import Archive
 from falcon_discover.storage.bounds import reading
 from falcon_discover.storage.libraries import used_versions, warn_other_versions
@@ -45,6 +46,8 @@ from falcon_discover.storage.manifest import (
     OBJECTS,
     REFERENCE,
     REGIONS,
+    REVIEWED_FEATURES,
+    REVIEWED_ROWS,
     VALIDATION_FEATURES,
     VALIDATION_ROWS,
     tau_of,
@@ -162,9 +165,12 @@ def _store_rows(
     kept_checked = np.empty(0, dtype=np.intp)
     if checked is not None:
         kept_checked = _kept(checked.codes, keep, audit.seed)
-        parts[VALIDATION_ROWS] = frames.parquet(frames.state_frame(checked, kept_checked))
-        assert checked.state.features is not None
-        parts[VALIDATION_FEATURES] = frames.npz({"features": checked.state.features[kept_checked]})
+        states.store(checked, kept_checked, VALIDATION_ROWS, VALIDATION_FEATURES, parts)
+    if audit.learned is not None and training.reviewed is not None:
+        # All of them, also beside a sample: there are few, and the next ones are learned with them.
+        every = np.arange(len(training.reviewed.codes))
+        states.store(training.reviewed, every, REVIEWED_ROWS, REVIEWED_FEATURES, parts)
+        manifest["learned"] = asdict(audit.learned) | {"reviewed_rows": len(every)}
     fit_rows = frames.state_frame(training.oof, own)
     parts[FIT_ROWS] = frames.parquet(fit_rows.set_axis(audit.table.index[own]))
     parts[FIT_TABLE] = frames.parquet(audit.table.frame.iloc[own].reset_index(drop=True))
@@ -253,20 +259,6 @@ def _regions_stored(regions: RegionSet, kept: IntArray, parts: Parts) -> dict[st
     }
 
 
-def _table(archive: Archive, part: str, rows: int | None = None) -> pd.DataFrame:
-    return frames.from_parquet(archive.parts[part], archive.limit, archive.named(part), rows)
-
-
-def _arrays(archive: Archive, part: str, rows: int) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays of a part, each with so many rows."""
-    where = archive.named(part)
-    arrays = frames.from_npz(archive.parts[part], archive.limit, where)
-    for name, values in arrays.items():
-        if values.shape[:1] != (rows,):
-            raise InputError(f"{where} is damaged: {name} does not have {rows:,} rows.")
-    return arrays
-
-
 def _reference(
     content: dict[str, Any],
     view: TransformedView,
@@ -276,7 +268,7 @@ def _reference(
 ) -> tuple[Reference, BoolArray | None]:
     """Return the reference rows, and which of them are judged; None if all are."""
     about = archive.manifest["reference"]
-    arrays = _arrays(archive, REFERENCE, about["rows"])
+    arrays = states.arrays(archive, REFERENCE, about["rows"])
     with reading(archive.named(REFERENCE)):
         encoded: Any = None
         if asked is not None:
@@ -313,23 +305,28 @@ def _audit(content: dict[str, Any], archive: Archive, model: Probe | None) -> Fi
     features = reference.coordinates
     if held_out is not None:
         features, rows = features[held_out], int(held_out.sum())
-    frame = _table(archive, FIT_ROWS, rows)
+    frame = states.table(archive, FIT_ROWS, rows)
     classes, threshold = content["classes"], threshold_of(manifest)
     with reading(archive.named(FIT_ROWS)):
         oof = frames.labelled_state(frame, features, len(classes), threshold)
-    validation = None
+    validation = reviewed = learned = None
     if checked:
-        other = _table(archive, VALIDATION_ROWS, checked)
-        features = _arrays(archive, VALIDATION_FEATURES, checked)["features"]
-        with reading(archive.named(VALIDATION_ROWS)):
-            validation = frames.labelled_state(other, features, len(classes), threshold)
-    training = TrainingRows(oof, validation)
+        validation = states.read(
+            archive, VALIDATION_ROWS, VALIDATION_FEATURES, checked, len(classes)
+        )
+    if "learned" in manifest:
+        about = dict(manifest["learned"])
+        seen = about.pop("reviewed_rows")
+        reviewed = states.read(archive, REVIEWED_ROWS, REVIEWED_FEATURES, seen, len(classes))
+        with reading(f"{archive.name}: its manifest.json"):
+            learned = Learned(**about)
+    training = TrainingRows(oof, validation, reviewed)
     tau, spec = tau_of(manifest), content["spec"]
     training.keep(REGION_WITNESS, tau, content["witness"])
     training.keep(spec, tau, content["ranker"])
-    table = _table(archive, FIT_TABLE, rows)
+    table = states.table(archive, FIT_TABLE, rows)
     measure, regions = manifest["measure"], content["regions"]
-    clusters = Clusters(**regions["clusters"], summary=_table(archive, REGIONS))
+    clusters = Clusters(**regions["clusters"], summary=states.table(archive, REGIONS))
     given = model is None or isinstance(content["parameters"]["estimator"], FrozenEstimator)
     return FittedAudit(
         classes=classes,
@@ -351,6 +348,7 @@ def _audit(content: dict[str, Any], archive: Archive, model: Probe | None) -> Fi
         builder=StateBuilder(**{**measure, "mix": tuple(measure["mix"]), "threshold": threshold}),
         scored=manifest.get("scored", 1),
         held_out=held_out,
+        learned=learned,
     )
 
 

@@ -22,6 +22,7 @@ OWN = {
     **_named("falcon_discover.storage.native", "NativeModel"),
     **_named("falcon_discover.rankers.evidence", "EvidenceModel ModelDoubt"),
     **_named("falcon_discover.rankers.risk", "Calibration"),
+    **_named("falcon_discover.rankers.correction", "Correction"),
     **_named(
         "falcon_discover.rankers.fixed",
         "ConfidenceRanker DiscrepancyRanker RandomRanker StabilityRanker",

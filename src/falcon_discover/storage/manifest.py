@@ -17,7 +17,7 @@ from falcon_discover.storage.frames import Layout
 FORMAT = "falcon-discover audit"
 # Raise SCHEMA with every change of what the parts hold, and OLDEST when one is no longer read.
 # Schema 2 gave the manifest a checksum of its own; schema 3 a decision threshold, and room for more
-# than two classes and for audits without a model.
+# than two classes, for audits without a model and for reviewed rows.
 SCHEMA = 3
 OLDEST = 1
 MANIFEST = "manifest.json"
@@ -25,6 +25,7 @@ OBJECTS, REFERENCE, ENCODED = "objects.skops", "reference.npz", "encoded"
 FIT_ROWS, FIT_TABLE = "fit_rows.parquet", "fit_table.parquet"
 REGIONS = "regions.parquet"
 VALIDATION_ROWS, VALIDATION_FEATURES = "validation_rows.parquet", "validation_features.npz"
+REVIEWED_ROWS, REVIEWED_FEATURES = "reviewed_rows.parquet", "reviewed_features.npz"
 MOST = 2**31
 
 Test = Callable[[Any], bool]
@@ -68,6 +69,10 @@ def read(text: bytes, name: str) -> dict[str, Any]:
         needed += [REFERENCE, FIT_ROWS, FIT_TABLE, REGIONS]
         needed += [ENCODED] if about["encoded"] is not None else []
         needed += [VALIDATION_ROWS, VALIDATION_FEATURES] if about["validation_rows"] else []
+        if "learned" in manifest:
+            _check(manifest, {"learned": _is_map}, "", name)
+            _check(manifest["learned"], LEARNED_FIELDS, "learned.", name)
+            needed += [REVIEWED_ROWS, REVIEWED_FEATURES]
     for part in needed:
         if part not in manifest["parts"]:
             raise InputError(f"{name} was altered: its {MANIFEST} does not list the part {part}.")
@@ -165,6 +170,16 @@ ROWS_FIELDS = {
     "rows": _is_count(1),
     "encoded": _is_one_of(None, *get_args(Layout)),
     "recall": _is_number(0, 1),
+}
+LEARNED_FIELDS = {
+    "reviewed_rows": _is_count(1),
+    **dict.fromkeys(("rounds", "rows", "new_rows"), _is_count(1)),
+    **dict.fromkeys(
+        ("wrong", "new_wrong", "below", "already_known", "top", "top_kept"), _is_count()
+    ),
+    "expected": _is_number(0, MOST),
+    "rate_before": _is_number(0, 1),
+    "rate_after": _is_number(0, 1),
 }
 MEASURE_FIELDS = {
     "n_neighbors": _is_count(1),

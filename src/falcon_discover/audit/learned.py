@@ -1,0 +1,108 @@
+"""What an audit learned from reviewed rows, as numbers and in words."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from falcon_discover.metrics.intervals import share_interval
+from falcon_discover.runtime.words import counted, percent, rate
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What `learn` was told and what it changed; prints itself.
+
+    Attributes
+    ----------
+    rounds : how often the audit has learned
+    rows, wrong : confident predictions that it has learned from so far, and how many were wrong
+    new_rows, new_wrong : those of the last time
+    expected : how many of these the audit as it was expected to be wrong
+    below : reviewed rows below the threshold of confidence, which say nothing about confident ones
+    already_known : rows left out because the audit was fitted on them, or had learned from them
+    rate_before, rate_after : confident errors expected among the confident rows of the fit
+    top, top_kept : the most suspicious rows of the fit (5%), and how many of them still are
+    """
+
+    rounds: int
+    rows: int
+    wrong: int
+    new_rows: int
+    new_wrong: int
+    expected: float
+    below: int
+    already_known: int
+    rate_before: float
+    rate_after: float
+    top: int
+    top_kept: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers, and the same in words."""
+        return {**asdict(self), "words": self.words()}
+
+    def frame(self) -> pd.DataFrame:
+        """Return the numbers as a table of one column."""
+        return pd.DataFrame({"value": pd.Series(asdict(self), dtype=object)})
+
+    def words(self) -> str:
+        """Return what was learned and what it changed, in sentences."""
+        said = [self._told()]
+        if self.rounds > 1:
+            said.append(
+                f"So far it has learned {self.rounds} times, from {self.rows:,} reviewed "
+                f"predictions; {self.wrong:,} were wrong."
+            )
+        if self.already_known:
+            said.append(f"Left out, because the audit knows them: {_rows(self.already_known)}.")
+        if self.below:
+            said.append(
+                f"Not used, because they are below the confidence threshold: {_rows(self.below)}."
+            )
+        said += [self._level(), self._ranking(), "The model and the regions are unchanged."]
+        return " ".join(said)
+
+    def _told(self) -> str:
+        many = self.new_rows != 1
+        low, high = share_interval(self.new_wrong, self.new_rows)
+        verdict = "; the difference may be chance"
+        if self.expected > high * self.new_rows:
+            verdict = ", too many"
+        elif self.expected < low * self.new_rows:
+            verdict = ", too few"
+        return (
+            f"Learned from {self.new_rows:,} reviewed confident prediction{'s' if many else ''}. "
+            f"{self.new_wrong:,} {'was' if self.new_wrong == 1 else 'were'} wrong; the audit "
+            f"expected {counted(round(self.expected, 1))}{verdict}."
+        )
+
+    def _level(self) -> str:
+        before, after = rate(self.rate_before), rate(self.rate_after)
+        if before == after:
+            return f"Expected confident errors among confident rows: {before}, as before."
+        return f"Expected confident errors among confident rows: {after}; it was {before}."
+
+    def _ranking(self) -> str:
+        share = percent(self.top_kept / self.top) if self.top else "none"
+        return (
+            f"Of the {self.top:,} most suspicious rows of the fit, {self.top_kept:,} ({share}) "
+            "are still among them."
+        )
+
+    def next_step(self) -> str:
+        """Return what to do now."""
+        return "Next: rank the next batch with the new audit, review its top, and learn again."
+
+    def __repr__(self) -> str:
+        return f"{self.words()}\n\n{self.next_step()}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.words())}</p><p>{escape(self.next_step())}</p>"
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'' if count == 1 else 's'}"
