@@ -159,9 +159,16 @@ def test_bars_are_as_long_as_what_they_stand_for():
         {"from": 0.5, "to": 0.9, "rows": 40, "wrong": 10, "eligible": False},
         {"from": 0.9, "to": 1.0, "rows": 3_800, "wrong": 20, "eligible": True},
     ]
-    areas = [layer for layer in charts.confidence_chart(bins, 0.9).layers if isinstance(layer, Area)]
+    areas = [
+        layer for layer in charts.confidence_chart(bins, 0.9).layers if isinstance(layer, Area)
+    ]
     heights = {(area.style, area.outline[1][1]) for area in areas if area.name}
-    assert heights == {("fill1", 40), ("fill1", 3_800), ("fill0 hatched", 10), ("fill0 hatched", 20)}
+    assert heights == {
+        ("fill1", 40),
+        ("fill1", 3_800),
+        ("fill0 hatched", 10),
+        ("fill0 hatched", 20),
+    }
     assert {area.outline[0][1] for area in areas} == {0}
 
 

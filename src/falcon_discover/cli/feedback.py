@@ -35,7 +35,7 @@ def feedback(
     if as_json:
         echo_json(found.to_dict())
     else:
-        echo(repr(found))
+        echo(found.text())
 
 
 def _settings(path: Path) -> dict[str, Any]:

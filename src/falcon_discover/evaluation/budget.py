@@ -40,10 +40,10 @@ from falcon_discover.evaluation.assumptions import (
     said,
 )
 from falcon_discover.evaluation.bounds import Unread, as_share
+from falcon_discover.evaluation.stated import Stated
 from falcon_discover.metrics import review_size
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.metrics.design import Design
-from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.runtime.words import (
     amount,
@@ -76,18 +76,8 @@ CROSS_FITTED = (
 KNOWN_UNSEEN = (HELD_OUT, CROSS_FITTED)
 
 
-class _Stated:
-    confidence_level: float
-
-    @property
-    def confidence(self) -> float:
-        """The old name of `confidence_level`."""
-        notices.deprecated("confidence", "confidence_level")
-        return self.confidence_level
-
-
-@dataclass(frozen=True)
-class MissedBound(_Stated):
+@dataclass(frozen=True, repr=False)
+class MissedBound(Stated):
     """What the review of a share of the rows may leave behind.
 
     Attributes
@@ -124,11 +114,14 @@ class MissedBound(_Stated):
     method: str = EXACT
     assumed: str = ASSUMED
 
+    NEXT = "finding.review_budget(max_residual_rate) finds the budget for a rate that you choose."
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and words."""
-        return {**asdict(self), "statement": repr(self)}
+        return {**asdict(self), "statement": self.text()}
 
-    def __repr__(self) -> str:
+    def text(self) -> str:
+        """Return what is left unread and the bound on its errors."""
         return (
             f"{doubted(self.doubt)}"
             f"Reviewing the top {self._budget()} leaves {amount(self.unreviewed)} of "
@@ -159,8 +152,8 @@ class MissedBound(_Stated):
         return "a budget named beforehand"
 
 
-@dataclass(frozen=True, eq=False)
-class ReviewBudget(_Stated):
+@dataclass(frozen=True, eq=False, repr=False)
+class ReviewBudget(Stated):
     """The smallest review budget that keeps the rest safe.
 
     Attributes
@@ -195,6 +188,8 @@ class ReviewBudget(_Stated):
     method: str = EXACT
     assumed: str = ASSUMED
 
+    NEXT = "finding.report(path, max_residual_rate={self.max_residual_rate:g}) reports on it."
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and words."""
         return {
@@ -211,10 +206,15 @@ class ReviewBudget(_Stated):
             "batch": self.batch,
             "method": self.method,
             "assumed": self.assumed,
-            "statement": repr(self),
+            "statement": self.text(),
         }
 
-    def __repr__(self) -> str:
+    def frame(self) -> pd.DataFrame:
+        """Return the budgets that were tested."""
+        return self.tested.copy()
+
+    def text(self) -> str:
+        """Return how much to review and what that is worth."""
         if not self.eligible:
             return (
                 f"No prediction reaches {level(self.tau)} confidence, so there is nothing to "

@@ -231,14 +231,7 @@ def _calibration(found: Finding, curves: Curves) -> dict[str, Any]:
 
 
 def _conflict(found: Finding) -> dict[str, Any]:
-    conflict = found.conflict()
-    best = conflict.best
-    return {
-        "regime": conflict.regime,
-        "words": repr(conflict),
-        "best": None if best is None else plain(vars(best)),
-        "slices": records(conflict.frame()),
-    }
+    return found.conflict().to_dict()
 
 
 def _design(found: Finding) -> dict[str, Any] | None:

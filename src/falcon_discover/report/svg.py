@@ -206,4 +206,3 @@ def _scale(axis: Axis, places: Sequence[float]) -> Callable[[float], float]:
 
 def _mark(x: float, y: float, shape: str) -> str:
     return f"M{x:.1f} {y:.1f}{SHAPES[shape]}"
-
