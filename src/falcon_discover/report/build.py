@@ -185,7 +185,7 @@ def _parts(found: Finding, about: About) -> tuple[dict[str, Any], dict[str, str]
         "calibration": (None, lambda: _calibration(found, curves)),
     }
     parts: dict[str, Any] = {"curves": made}
-    progress.step("report: calibration")
+    progress.step("report: map, signals and calibration")
     for name, (obstacle, measure) in measures.items():
         parts[name] = None
         reason = NO_LABELS if found.codes is None else obstacle
