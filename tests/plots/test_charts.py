@@ -199,6 +199,29 @@ def test_a_measure_that_was_zero_has_no_bar_and_shows_its_figure():
     assert sorted(words) == sorted(3 * ["0.300", "0.100", "12.5"] + 2 * ["0.0000"] + ["0.0300"])
 
 
+def test_a_chart_without_a_region_is_drawn_all_the_same():
+    chart = charts.region_chart([], [])
+    assert chart.title == "Rate of confident errors"
+    assert "<svg" in svg(chart, "t", "words")
+    pytest.importorskip("matplotlib")
+    assert draw(chart).get_xlabel() == chart.x.label
+
+
+def test_a_finding_draws_its_periods():
+    pytest.importorskip("matplotlib")
+    axes = made_up(200).plot.periods(np.arange(200) % 2)
+    assert axes.get_xlabel() == "period"
+    assert "periods(times)" in repr(made_up(200).plot)
+
+
+def test_axes_that_are_given_are_drawn_into(drawn):
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    _, right = figure.subplots(1, 2)
+    assert draw(drawn["reliability"], right) is right
+    assert right.get_legend() is not None
+    assert figure.legends == []
+
+
 def test_the_chart_of_what_is_left_ends_where_the_bound_is_lowest():
     left = [
         {"budget": b, "unreviewed": 100, "missed": 1, "rate": 0.01, "band": band}

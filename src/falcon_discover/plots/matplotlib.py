@@ -78,7 +78,7 @@ def draw(chart: Chart, axes: Any = None) -> Any:
 def _left_of(chart: Chart) -> float:
     """Return about how wide the words left of a chart are."""
     lines = [line for _, name in chart.y.ticks for line in wrapped(name, NAMES_POINTS, TICK)]
-    return max(text_width(line, TICK) for line in lines) + 3 * TITLE
+    return max((text_width(line, TICK) for line in lines), default=0.0) + 3 * TITLE
 
 
 def _added(axes: Any, layer: Line | Area | Text) -> Any:
