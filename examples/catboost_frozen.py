@@ -47,4 +47,4 @@ print(falcon.regions_)
 
 # %%
 queue = falcon.review(today, budget=0.005)
-print(queue[["suspicion", "confidence", "predicted", "reason"]].head(10).to_string())
+print(queue[["suspicion", "confidence", "predicted", "reason"]].head(10))

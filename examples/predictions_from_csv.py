@@ -39,4 +39,4 @@ print(found.regions)
 # %%
 review = found.review(budget=0.02)
 review.to_csv(folder / "review.csv")
-print(review.head().to_string())
+print(review.head())

@@ -6,6 +6,7 @@ import re
 from html import unescape
 from importlib.resources import files
 
+import numpy as np
 import pytest
 
 from falcon_discover import InputError
@@ -14,7 +15,8 @@ from falcon_discover.evaluation.results import records
 from falcon_discover.plots import charts, draw
 from falcon_discover.plots.chart import Area, Axis, Chart, Line, Text, box
 from falcon_discover.plots.style import FILLS, STROKES
-from falcon_discover.report.svg import CHARACTER, WIDTH, strip, svg
+from falcon_discover.plots.text import text_width
+from falcon_discover.report.svg import WIDTH, strip, svg
 from support.findings import made_up
 
 CSS = files("falcon_discover.report").joinpath("templates", "style.css").read_text()
@@ -35,6 +37,9 @@ METHODS = [
 ]
 
 
+WORSE = {**METHODS[2], "nll": 0.4}
+
+
 @pytest.fixture(scope="module")
 def drawn() -> dict[str, Chart]:
     found = made_up(1_500)
@@ -52,12 +57,13 @@ def drawn() -> dict[str, Chart]:
         "signals": charts.signal_chart(records(curves.signals())),
         "contributions": charts.contribution_chart(FAMILIES),
         "calibration": charts.calibration_chart(METHODS, 0.9),
+        "periods": charts.period_chart(records(found.by_period(np.arange(1_500) % 3).frame())),
     }
 
 
 NAMES = (
     "capture", "missed", "reliability", "confidence", "regions", "conflict", "signals",
-    "contributions", "calibration",
+    "contributions", "calibration", "periods",
 )  # fmt: skip
 
 
@@ -77,11 +83,11 @@ def test_both_drawings_show_the_same_words(drawn, name):
     axes = draw(chart)
     axes.figure.canvas.draw()
     labels = [label for axis in (axes.xaxis, axes.yaxis) for label in axis.get_ticklabels()]
-    legend = axes.get_legend().get_texts() if chart.legend else []
+    legend = [text for part in axes.figure.legends for text in part.get_texts()]
     texts = [axes.xaxis.label, axes.yaxis.label, *labels, *legend, *axes.texts]
     plain = " ".join(text.get_text() for text in texts).replace(r"\$", "$")
     assert sorted(plain.split()) == words_of(chart)
-    assert axes.get_title(loc="left") == chart.title
+    assert axes.get_title(loc="left").replace("\n", " ") == chart.title
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -92,7 +98,7 @@ def test_every_note_of_a_chart_shows_when_pointed_at(drawn, name):
         notes += layer.notes.values() if isinstance(layer, Line) else ()
     shown = re.findall(r"<title>([^<]*)</title>", svg(chart, name, "words"))
     assert {unescape(note) for note in shown} == set(notes)
-    assert notes or name == "regions"
+    assert notes
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -113,7 +119,7 @@ def test_nothing_is_drawn_outside_and_no_legend_entry_covers_another(drawn, name
     assert set(entries) == set(chart.legend)
     for words, (x, y) in entries.items():
         right = [other for other, line in entries.values() if line == y and other > x]
-        assert x + CHARACTER * len(words) <= min([WIDTH + 32.0, *right]) - 32
+        assert x + text_width(words) <= min([WIDTH + 32.0, *right]) - 32
 
 
 def test_the_style_sheet_has_the_colours_that_matplotlib_draws_with():
@@ -132,9 +138,8 @@ def test_every_style_has_a_rule_of_the_style_sheet():
         assert f".chart .{style.split()[0]}" in CSS, style
 
 
-def test_a_value_beyond_a_logarithmic_axis_lies_at_its_end():
-    axis = Axis("rows", 0.7, 100, at=(1, 10, 100), log=True)
-    chart = Chart("t", Axis("x", 0, 1), axis, [Area(box(0, 1, 0, 100), "fill1")])
+def test_a_value_beyond_an_axis_lies_at_its_end():
+    chart = Chart("t", Axis("x", 0, 1), Axis("rows", 0, 100), [Area(box(0, 1, -5, 200), "fill1")])
     page = svg(chart, "t", "words")
     (outline,) = re.findall(r'class="fill1" d="([^"]*)"', page)
     foot = re.search(r'class="axis" d="M[\d.]+ ([\d.]+)', page).group(1)
@@ -144,8 +149,87 @@ def test_a_value_beyond_a_logarithmic_axis_lies_at_its_end():
 def test_names_of_a_list_come_from_the_top_down_whatever_their_length():
     page = svg(charts.contribution_chart(FAMILIES), "t", "words")
     marks = re.findall(r'class="mark[^"]*" d="M[\d.]+ ([\d.]+)', page)
-    # One line of 14 with 6 to spare under a top of 12, then one of two lines.
-    assert marks == ["22.0", "49.0"]
+    # One line of 14 with 6 to spare under a top of 12, then one of three lines.
+    assert marks == ["22.0", "56.0"]
+
+
+def test_bars_are_as_long_as_what_they_stand_for():
+    """No logarithm, no cut: a wrong share of one in 190 is one in 190 of the bar."""
+    bins = [
+        {"from": 0.5, "to": 0.9, "rows": 40, "wrong": 10, "eligible": False},
+        {"from": 0.9, "to": 1.0, "rows": 3_800, "wrong": 20, "eligible": True},
+    ]
+    areas = [
+        layer for layer in charts.confidence_chart(bins, 0.9).layers if isinstance(layer, Area)
+    ]
+    heights = {(area.style, area.outline[1][1]) for area in areas if area.name}
+    assert heights == {
+        ("fill1", 40),
+        ("fill1", 3_800),
+        ("fill0 hatched", 10),
+        ("fill0 hatched", 20),
+    }
+    assert {area.outline[0][1] for area in areas} == {0}
+
+
+def test_titles_say_what_there_is_to_see():
+    bins = [{"from": 0.9, "to": 1.0, "rows": 3_800, "wrong": 1, "eligible": True}]
+    assert "3,800 of 3,800" in charts.confidence_chart(bins, 0.9).title
+    assert "1 of these is wrong" in charts.confidence_chart(bins, 0.9).title
+    none = [{**bins[0], "rows": 0, "wrong": 0}]
+    assert charts.confidence_chart(none, 0.9).title.startswith("None of 0")
+    band = [{"budget": b, "low": 0.0, "high": 1.0} for b in (0.1, 0.2)]
+    found = [
+        {"ranker": "auto", "budget": b, "capture": c, "captured": n, "events": 8, "low": c,
+         "high": c}
+        for b, c, n in ((0.1, 0.5, 4), (0.2, 0.75, 6))
+    ]  # fmt: skip
+    assert "6 of 8 confident errors (75" in charts.capture_chart(found, band).title
+    assert "4 of 8 confident errors (50" in charts.capture_chart(found, band, 0.12).title
+    assert "does not help" in charts.calibration_chart([*METHODS[:2], WORSE], 0.9).title
+    assert "changes little" in charts.calibration_chart(METHODS, 0.9).title
+
+
+def test_a_measure_that_was_zero_has_no_bar_and_shows_its_figure():
+    perfect = [{**method, "ece": 0.0} for method in METHODS[:2]]
+    chart = charts.calibration_chart([*perfect, METHODS[2]], 0.9)
+    bars = [layer for layer in chart.layers if isinstance(layer, Area)]
+    assert len(bars) == 3 * 3
+    words = [layer.words for layer in chart.layers if isinstance(layer, Text)]
+    assert sorted(words) == sorted(3 * ["0.300", "0.100", "12.5"] + 2 * ["0.0000"] + ["0.0300"])
+
+
+def test_a_chart_without_a_region_is_drawn_all_the_same():
+    chart = charts.region_chart([], [])
+    assert chart.title == "Rate of confident errors"
+    assert "<svg" in svg(chart, "t", "words")
+    pytest.importorskip("matplotlib")
+    assert draw(chart).get_xlabel() == chart.x.label
+
+
+def test_a_finding_draws_its_periods():
+    pytest.importorskip("matplotlib")
+    axes = made_up(200).plot.periods(np.arange(200) % 2)
+    assert axes.get_xlabel() == "period"
+    assert "periods(times)" in repr(made_up(200).plot)
+
+
+def test_axes_that_are_given_are_drawn_into(drawn):
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    _, right = figure.subplots(1, 2)
+    assert draw(drawn["reliability"], right) is right
+    assert right.get_legend() is not None
+    assert figure.legends == []
+
+
+def test_the_chart_of_what_is_left_ends_where_the_bound_is_lowest():
+    left = [
+        {"budget": b, "unreviewed": 100, "missed": 1, "rate": 0.01, "band": band}
+        for b, band in ((0.1, 0.3), (0.35, 0.05), (0.6, 0.2), (0.9, 0.9))
+    ]
+    assert charts.missed_chart(left).x.high == 0.4
+    assert charts.missed_chart(left, 0.5).x.high == 0.8
+    assert charts.missed_chart([]).x.high == 0.1
 
 
 def test_the_strip_of_a_region_has_no_words_of_its_own():
@@ -153,7 +237,7 @@ def test_the_strip_of_a_region_has_no_words_of_its_own():
     assert "<text" not in page
     assert "a fifth is wrong</desc>" in page
     # The interval reaches the highest end, which is where the scale ends: WIDTH - 2.
-    assert re.search(r'class="whisker ink" d="M[\d.]+ 12.0L458.0 12.0', page)
+    assert re.search(r'class="whisker ink" d="M[\d.]+ 12.0L378.0 12.0', page)
 
 
 def test_a_map_of_signals_that_are_not_there_is_refused_with_those_that_are():

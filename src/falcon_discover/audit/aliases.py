@@ -162,7 +162,7 @@ class Aliases(BaseEstimator):
         threads = None if self.n_jobs is None else thread_count(self.n_jobs)
         with (
             nullcontext() if threads is None else limited(threads, threads),
-            progress.shown(bool(self.verbose)),
+            progress.watched(bool(self.verbose)),
         ):
             yield
 
@@ -215,8 +215,9 @@ class Aliases(BaseEstimator):
         Without `X` and `y` the rows given to `fit` are used, each judged out-of-fold.
         `sample_weight` and `groups` are those of `X`, as in `examine`.
         """
-        found = self.examine(X, y, proba=proba, sample_weight=sample_weight, groups=groups)
-        return found.evaluate(budgets=budgets, taus=taus, cost=cost)
+        with self._execution_context():
+            found = self.examine(X, y, proba=proba, sample_weight=sample_weight, groups=groups)
+            return found.evaluate(budgets=budgets, taus=taus, cost=cost)
 
     def review_budget(
         self,

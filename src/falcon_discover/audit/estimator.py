@@ -96,7 +96,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Later):
     n_jobs : int or None
         Threads. None leaves the libraries' own defaults.
     verbose : int, default 0
-        1 shows progress on a terminal.
+        1 shows progress: on a terminal, in a notebook, and as lines in a log.
 
     Attributes
     ----------

@@ -13,10 +13,10 @@ import pandas as pd
 from falcon_discover import rankers
 from falcon_discover.audit.absent import LEFT_OUT, NO_MODEL
 from falcon_discover.audit.costs import BY_COST, checked_cost, expected_cost
-from falcon_discover.audit.examined import Examined
 from falcon_discover.audit.regime import judged_conflict
 from falcon_discover.audit.review import review_list
-from falcon_discover.audit.told import told
+from falcon_discover.audit.review_list import ReviewList
+from falcon_discover.audit.told import Told
 from falcon_discover.calibration import calibration_weights
 from falcon_discover.calibration.discrepancy import Caution
 from falcon_discover.calibration.model import StateCalibrator
@@ -43,7 +43,7 @@ ASSUMED_UNSEEN = "provided that the model has not seen these rows"
 KEPT = ("_scores", "_judged", "regions", "alerts", "one_sided", "ties", "content", "events")
 
 
-class Finding(Examined):
+class Finding(Told):
     """What is known about a set of rows; `falcon.examine(X, y)` and `discover()` return one.
 
     Suspicion, risk and what follows from them are computed when first asked for, and kept.
@@ -131,7 +131,7 @@ class Finding(Examined):
         n = len(self.state)
         return ranker.held_out_low_[:n], ranker.held_out_high_[:n]
 
-    def review(self, budget: float = PAPER.main_budget, cost: Any = None) -> pd.DataFrame:
+    def review(self, budget: float = PAPER.main_budget, cost: Any = None) -> ReviewList:
         """Return the most suspicious of the rows with a reason for each.
 
         Parameters
@@ -398,6 +398,3 @@ class Finding(Examined):
         from falcon_discover.plots.accessor import Plots
 
         return Plots(self)
-
-    def __repr__(self) -> str:
-        return told(self)

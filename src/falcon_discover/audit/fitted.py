@@ -33,7 +33,7 @@ from falcon_discover.metrics.decisions import Tau
 from falcon_discover.models.adapter import Probe
 from falcon_discover.rankers.training import TrainingRows
 from falcon_discover.regions.region_set import RegionSet
-from falcon_discover.runtime import notices
+from falcon_discover.runtime import notices, progress
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.builder import StateBuilder
@@ -217,6 +217,8 @@ class FittedAudit:
         """Return a calibrator fitted on the rows that rankers learn from."""
         if not self.has_rows:
             raise InputError(f"a calibrator learns from {LEFT_OUT}")
+        progress.expect(1)
+        progress.step(f"calibrator: {method}")
         rows = self.training.source("all")
         weights = rows.state.weight
         if weighted:

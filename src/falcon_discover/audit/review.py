@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import expit
 
+from falcon_discover.audit.review_list import ReviewList
 from falcon_discover.metrics import review_order, review_size
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.runtime.types import FloatArray, IntArray
@@ -42,7 +43,7 @@ def review_list(
     cost: FloatArray | None = None,
     priority: FloatArray | None = None,
     places: IntArray | None = None,
-) -> pd.DataFrame:
+) -> ReviewList:
     """Return the top `budget` of the rows, most suspicious first.
 
     `risk` is the probability that a row is a confident error, where the ranker knows it, with the
@@ -77,7 +78,7 @@ def review_list(
         costs["cost"] = cost[top]
         if risk is not None:
             costs["expected_cost"] = risk[top] * cost[top]
-    return pd.DataFrame(
+    return ReviewList(
         {
             "row": top if places is None else places[top],
             "suspicion": suspicion[top],

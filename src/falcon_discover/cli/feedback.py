@@ -42,7 +42,7 @@ def feedback(
     if as_json:
         echo_json(found.to_dict() | {"enough_to_learn": enough})
         return
-    echo(repr(found))
+    echo(found.text())
     if enough:
         echo(
             "\nEnough marks to learn from. Next, with the saved audit and the file of these rows:\n"

@@ -41,10 +41,10 @@ from falcon_discover.evaluation.assumptions import (
 )
 from falcon_discover.evaluation.bounds import Unread, as_share
 from falcon_discover.evaluation.sources import NEW_ROWS
+from falcon_discover.evaluation.stated import Stated
 from falcon_discover.metrics import review_size
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.metrics.design import Design
-from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.runtime.words import (
     amount,
@@ -63,18 +63,8 @@ FINE_GRID = (0.015, 0.01, 0.005, 0.0025, 0.0)
 GRID = (*(round(1.0 - GRID_STEP * i, 2) for i in range(1, round(1 / GRID_STEP))), *FINE_GRID)
 
 
-class _Stated:
-    confidence_level: float
-
-    @property
-    def confidence(self) -> float:
-        """The old name of `confidence_level`."""
-        notices.deprecated("confidence", "confidence_level")
-        return self.confidence_level
-
-
-@dataclass(frozen=True)
-class MissedBound(_Stated):
+@dataclass(frozen=True, repr=False)
+class MissedBound(Stated):
     """How many confident errors a review budget leaves behind, with an upper bound.
 
     Attributes
@@ -111,9 +101,11 @@ class MissedBound(_Stated):
     method: str = EXACT
     assumed: str = ASSUMED
 
+    NEXT = "finding.review_budget(max_residual_rate) finds the budget for a rate that you choose."
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and words."""
-        return {**asdict(self), "statement": repr(self)}
+        return {**asdict(self), "statement": self.text()}
 
     def statement(self) -> str:
         """Return what the budget leaves behind, in two sentences."""
@@ -125,7 +117,8 @@ class MissedBound(_Stated):
             f"{self._bound()}, {self.assumed} and {self._budgets()}{said(self.method)}."
         )
 
-    def __repr__(self) -> str:
+    def text(self) -> str:
+        """Return what is left unreviewed and the bound on its errors."""
         return (
             f"{doubted(self.doubt)}{self.statement()}{copies(self.twins)}\n"
             f"Estimated on {self.source}."
@@ -151,8 +144,8 @@ class MissedBound(_Stated):
         return "a budget chosen in advance"
 
 
-@dataclass(frozen=True, eq=False)
-class ReviewBudget(_Stated):
+@dataclass(frozen=True, eq=False, repr=False)
+class ReviewBudget(Stated):
     """The smallest review budget that keeps confident errors rare among unreviewed rows.
 
     Attributes
@@ -187,6 +180,8 @@ class ReviewBudget(_Stated):
     method: str = EXACT
     assumed: str = ASSUMED
 
+    NEXT = "finding.report(path, max_residual_rate={self.max_residual_rate:g}) reports on it."
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and words."""
         return {
@@ -203,10 +198,15 @@ class ReviewBudget(_Stated):
             "batch": self.batch,
             "method": self.method,
             "assumed": self.assumed,
-            "statement": repr(self),
+            "statement": self.text(),
         }
 
-    def __repr__(self) -> str:
+    def frame(self) -> pd.DataFrame:
+        """Return the budgets that were tested."""
+        return self.tested.copy()
+
+    def text(self) -> str:
+        """Return how much to review and what that is worth."""
         if not self.eligible:
             return self.statement()
         rows = f"Estimated on {self.rows:,} rows: {self.source}."

@@ -15,6 +15,7 @@ from falcon_discover.rankers.gated import GatedRisk
 from falcon_discover.rankers.inputs import features, signal_columns
 from falcon_discover.rankers.training import LabelledState
 from falcon_discover.runtime import notices, progress
+from falcon_discover.runtime.display import Result
 from falcon_discover.settings import PAPER
 from falcon_discover.signals.catalogue import FAMILIES
 from falcon_discover.signals.state import State
@@ -25,8 +26,8 @@ COVERED = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Contributions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Contributions(Result):
     """Per signal family: eligible AUROC without it, the loss, and the interval of the loss.
 
     Intervals cover the draw of the judged rows with the fitted rankers as they are. Another
@@ -96,7 +97,10 @@ class Contributions:
             head += " Dropping any single family changes little; the others compensate."
         return f"{head} {COVERED}"
 
-    def __repr__(self) -> str:
+    NEXT = "finding.plot.contributions() draws the losses."
+
+    def text(self) -> str:
+        """Return the finding in words, and the table."""
         table = self.families.to_string(index=False, float_format=lambda v: f"{v:.3f}")
         return f"{self.words()}\n\n{table}"
 

@@ -13,6 +13,7 @@ import pandas as pd
 from falcon_discover.data.times import Times
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.metrics.design import Design, counted, rate_interval
+from falcon_discover.runtime.display import Result
 from falcon_discover.runtime.records import records
 from falcon_discover.runtime.types import BoolArray, IntArray
 from falcon_discover.runtime.words import amount, level, rate
@@ -24,8 +25,8 @@ MOST = 24
 CUTS = 10
 
 
-@dataclass(frozen=True, eq=False)
-class Periods:
+@dataclass(frozen=True, eq=False, repr=False)
+class Periods(Result):
     """Confident errors by period.
 
     Attributes
@@ -105,7 +106,10 @@ class Periods:
             "If the intervals of two periods do not overlap, chance is an unlikely explanation."
         )
 
-    def __repr__(self) -> str:
+    NEXT = "finding.report(path, times=times) draws the periods in the report."
+
+    def text(self) -> str:
+        """Return how the rate moves, and the table."""
         shown = self.table[["period"]].assign(
             **{name: self.table[name].map(amount) for name in ("rows", "eligible", "events")},
             rate=["" if math.isnan(r) else rate(r) for r in self.table["rate"]],
@@ -121,9 +125,6 @@ class Periods:
             f"{self.words()}\n\n{table.to_string(index=False)}\n\n"
             "If the rate rises, audit again on the latest rows."
         )
-
-    def _repr_html_(self) -> str:
-        return self.table.to_html(index=False, float_format="{:.4f}".format)
 
 
 def _of(line: pd.Series) -> str:

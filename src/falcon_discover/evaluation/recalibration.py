@@ -19,6 +19,7 @@ from falcon_discover.metrics.decisions import Tau, level_of
 from falcon_discover.metrics.design import Design, counted, rate_interval
 from falcon_discover.rankers.training import LabelledState
 from falcon_discover.runtime import notices
+from falcon_discover.runtime.display import Result
 from falcon_discover.runtime.records import records
 from falcon_discover.runtime.threads import limited
 from falcon_discover.runtime.types import FloatArray, IntArray
@@ -35,8 +36,8 @@ FOLDS = 3
 MIN_OF_A_CLASS = 10
 
 
-@dataclass(frozen=True, eq=False)
-class Recalibration:
+@dataclass(frozen=True, eq=False, repr=False)
+class Recalibration(Result):
     """What calibrators change, measured on rows they were not fitted on.
 
     Attributes
@@ -61,7 +62,14 @@ class Recalibration:
         """Return plain numbers and words."""
         return {"tau": self.tau, "words": self.words, "methods": records(self.table)}
 
-    def __repr__(self) -> str:
+    NEXT = 'falcon.calibrated("discrepancy") returns the recalibrated model.'
+
+    def headline(self) -> str:
+        """Return which rows the calibrators learned from and which were measured."""
+        return self.words
+
+    def text(self) -> str:
+        """Return the table, and which rows it is about."""
         return f"{self.table.to_string(index=False, float_format='{:.4f}'.format)}\n{self.words}"
 
 

@@ -22,6 +22,7 @@ from falcon_discover.metrics.design import Design, counted, rate_interval
 from falcon_discover.metrics.ordering import Found, Ranking
 from falcon_discover.metrics.ranking import BUDGET, Captured, captures, drawn_captures, is_budget
 from falcon_discover.metrics.weighted import WeightedRanking
+from falcon_discover.runtime.display import Result
 from falcon_discover.runtime.records import framed, plain, records
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.runtime.words import budget_words, level, percent
@@ -32,8 +33,8 @@ Scores = Callable[[str, Tau], FloatArray]
 BY_CLASS = "by class"
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(Result):
     """How well each ranker finds the confident errors of labelled rows.
 
     Attributes
@@ -69,6 +70,8 @@ class Evaluation:
     implied: float = math.nan
     rate_low: float = math.nan
     rate_high: float = math.nan
+
+    NEXT = "finding.review(budget=0.2) lists the riskiest; finding.report(path) writes a page."
 
     def _level(self) -> str:
         if isinstance(self.tau, str):
@@ -107,18 +110,15 @@ class Evaluation:
             "rankings": records(self.rankings),
             "severity": records(self.severity),
             "risk": None if self.risk is None else self.risk.to_dict(),
-            "sides": {
-                "classes": records(self.sides.table),
-                "captures": records(self.sides.captures),
-                "mistaken": records(self.sides.mistaken),
-                "notice": self.notice,
-            },
+            "sides": {**self.sides.to_dict(), "notice": self.notice},
         }
 
-    def __repr__(self) -> str:
-        alerts = [f"WARNING: {alert}" for alert in self.alerts]
+    def text(self) -> str:
+        """Return the figures, what casts doubt on them before and what to know after them."""
         notes = [f"NOTE: {self.notice}"] if self.notice else []
-        return "\n\n".join([*alerts, self.figures(), *notes])
+        return "\n\n".join(
+            [*(f"WARNING: {alert}" for alert in self.alerts), self.figures(), *notes]
+        )
 
     def figures(self) -> str:
         """Return the verdict, what was found, by which side, and whether the risk holds."""
@@ -193,8 +193,7 @@ def evaluate(
     wrong = state.decision != codes
     rows = np.lexsort((wrong, state.confidence))
     confidence, wrong = state.confidence[rows], wrong[rows]
-    own_cost = None if cost is None else cost[rows]
-    design = state.design
+    design, own_cost = state.design, None if cost is None else cost[rows]
     drawn = None if design is None else design.take(rows)
     captures, rankings, severity = [], [], []
     for shown, threshold in levels.items():

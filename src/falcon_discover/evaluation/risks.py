@@ -13,6 +13,7 @@ from scipy.stats import chi2, norm
 
 from falcon_discover.metrics.design import Design, kish
 from falcon_discover.metrics.odds import clipped_logit
+from falcon_discover.runtime.display import Result
 from falcon_discover.runtime.records import plain
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.runtime.words import amount
@@ -25,8 +26,8 @@ MIN_EVENTS = 10
 STEPS = 25
 
 
-@dataclass(frozen=True)
-class RiskCalibration:
+@dataclass(frozen=True, repr=False)
+class RiskCalibration(Result):
     """Predicted against observed confident errors, over all eligible rows and the riskiest.
 
     Attributes
@@ -147,7 +148,10 @@ class RiskCalibration:
         """Return plain numbers, None for what is not defined, and the sentence."""
         return {**plain(asdict(self)), "words": self.words()}
 
-    def __repr__(self) -> str:
+    NEXT = "if the risks are off on these rows, fit the audit on labelled rows like them."
+
+    def text(self) -> str:
+        """Return the finding in a sentence or two."""
         return self.words()
 
 

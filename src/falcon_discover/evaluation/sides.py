@@ -22,7 +22,8 @@ from falcon_discover.metrics.design import counted, rate_interval
 from falcon_discover.metrics.ordering import Ranking
 from falcon_discover.metrics.ranking import Captured, captures, drawn_captures
 from falcon_discover.metrics.weighted import WeightedRanking
-from falcon_discover.runtime.records import framed, scalar
+from falcon_discover.runtime.display import Result
+from falcon_discover.runtime.records import framed, records, scalar
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.runtime.words import amount, budget_words, percent, rate
 from falcon_discover.settings import PAPER
@@ -44,8 +45,8 @@ RARE = 0.2
 Codes = npt.NDArray[np.int8]
 
 
-@dataclass(frozen=True, eq=False)
-class Sides:
+@dataclass(frozen=True, eq=False, repr=False)
+class Sides(Result):
     """Confident errors by predicted class.
 
     Attributes
@@ -95,11 +96,26 @@ class Sides:
         mistaken = mistaken_classes(state, codes, classes, tau)
         return cls(table, framed(found), mistaken)
 
+    NEXT = "where one class is wrong too often, ask for more: FalconDiscover(tau={{class: 0.95}})."
+
     def frame(self) -> pd.DataFrame:
         """Return the table."""
         return self.table.copy()
 
-    def __repr__(self) -> str:
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers."""
+        return {
+            "classes": records(self.table),
+            "captures": records(self.captures),
+            "mistaken": records(self.mistaken),
+        }
+
+    def headline(self) -> str:
+        """Return what the table shows."""
+        return "Confident predictions by predicted class, and how many were wrong."
+
+    def text(self) -> str:
+        """Return a line for each class; of more than two, also which is mistaken for which."""
         if len(self.table) == 2:
             return self._lines(self.table)
         # The classes with most confident errors; the frame has them all.

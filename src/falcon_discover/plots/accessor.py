@@ -40,23 +40,30 @@ class Plots:
         self._curves = Curves(found)
         self._tau = by_name(found.tau, found.classes)
 
-    def capture(self, axes: Any = None) -> Any:
-        """Draw confident errors found against the review budget, for all rankers."""
+    def capture(self, budget: float | None = PAPER.main_budget, axes: Any = None) -> Any:
+        """Draw the share of confident errors found against the share of predictions reviewed.
+
+        `budget` is the share that the title speaks of.
+        """
         capture, band = self._curves.capture(), self._curves.random_band()
-        return draw(charts.capture_chart(_lines(capture), _lines(band)), axes)
+        return draw(charts.capture_chart(_lines(capture), _lines(band), budget), axes)
 
     def guarantee(self, budget: float | None = PAPER.main_budget, axes: Any = None) -> Any:
-        """Draw the rate of confident errors that budgets leave unread, with a band for all."""
+        """Draw the rate of confident errors among unreviewed predictions, with an upper bound."""
         return draw(charts.missed_chart(_lines(self._curves.missed()), budget), axes)
 
     def reliability(self, axes: Any = None) -> Any:
-        """Draw the share of right predictions against the confidence."""
+        """Draw how often the model is right against how sure it is."""
         return draw(charts.reliability_chart(_lines(self._curves.reliability())), axes)
 
     def confidence(self, axes: Any = None) -> Any:
-        """Draw the rows by confidence, the eligible part marked."""
+        """Draw the number of predictions by confidence, and how many of them are wrong."""
         bins = _lines(self._curves.confidence())
         return draw(charts.confidence_chart(bins, self._tau), axes)
+
+    def periods(self, times: Any, axes: Any = None) -> Any:
+        """Draw the rate of confident errors by period; `times` is when each row is from."""
+        return draw(charts.period_chart(_lines(self._found.by_period(times).frame())), axes)
 
     def regions(self, axes: Any = None) -> Any:
         """Draw the rate of confident errors in each confirmed region."""
@@ -66,25 +73,26 @@ class Plots:
     def conflict(
         self, evidence: str = "support", instability: str = "mean_drift", axes: Any = None
     ) -> Any:
-        """Draw the excess of confident errors over evidence and instability."""
+        """Draw where weak evidence and unstable scores meet more confident errors."""
         return conflict_map(self._found.conflict(), evidence, instability, axes)
 
     def signals(self, axes: Any = None) -> Any:
-        """Draw how well each signal alone tells confident errors apart."""
+        """Draw how well each signal on its own finds confident errors."""
         return draw(charts.signal_chart(_lines(self._curves.signals())), axes)
 
     def contributions(self, axes: Any = None) -> Any:
-        """Draw what the ranking loses without each family of signals; this refits the ranker."""
+        """Draw what the ranking loses without each family of signals; refits the ranker."""
         return draw(charts.contribution_chart(_lines(self._found.contributions().families)), axes)
 
     def calibration(self, axes: Any = None) -> Any:
-        """Draw calibration before and after, on rows that no calibrator has seen."""
+        """Draw calibration before and after recalibration, on rows no calibrator has seen."""
         found = self._curves.recalibration()
         methods = _lines(found.table[found.table["method"] != CAUTIOUS])
         return draw(charts.calibration_chart(methods, self._tau), axes)
 
     def __repr__(self) -> str:
-        return f"figures of {len(self._found.state):,} rows: {', '.join(FIGURES)}"
+        names = ", ".join(f"{name}()" for name in FIGURES)
+        return f"Figures of {len(self._found.state):,} predictions: {names}, periods(times)."
 
 
 def _lines(frame: pd.DataFrame) -> charts.Records:

@@ -37,11 +37,11 @@ class Area:
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """Words around a point: right of it, above it, above and ending there, or over it."""
+    """Words over a point, above and ending there, or at its height in the right margin."""
 
     point: Point
     words: str
-    place: Literal["right", "above", "above left", "over"]
+    place: Literal["over", "above left", "margin"]
     style: str = ""
     name: str = ""
 
@@ -51,6 +51,7 @@ class Axis:
     """An axis from one value to another, or with a name for each unit from 0 on.
 
     `words` says what a value is called, `at` which values to name; by default some round ones.
+    A name has room for at least so many `lines` of text.
     """
 
     label: str
@@ -58,8 +59,8 @@ class Axis:
     high: float
     words: Callable[[float], str] = "{:g}".format
     at: Sequence[float] | None = None
-    log: bool = False
     names: Sequence[str] = ()
+    lines: int = 1
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
@@ -72,7 +73,7 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """What a chart shows; layers are drawn in their order."""
+    """What a chart shows; layers are drawn in their order. The title says what to see."""
 
     title: str
     x: Axis
@@ -85,9 +86,26 @@ class Chart:
         return bool(self.y.names) and not self.x.names
 
     @property
+    def shown(self) -> list[Line | Area | Text]:
+        """The layers with something to draw."""
+        return [layer for layer in self.layers if not isinstance(layer, Line) or layer.points]
+
+    @property
     def legend(self) -> dict[str, Line | Area | Text]:
         """One layer of each name; what lies on top comes first."""
-        return {layer.name: layer for layer in reversed(self.layers) if layer.name}
+        return {layer.name: layer for layer in reversed(self.shown) if layer.name}
+
+
+def few(names: Sequence[str], most: int) -> list[str]:
+    """Return names of which at most so many are shown, evenly; the others are empty.
+
+    Examples
+    --------
+    >>> few(["a", "b", "c", "d", "e"], 3)
+    ['a', '', 'c', '', 'e']
+    """
+    every = -(-len(names) // most)
+    return [name if i % every == 0 else "" for i, name in enumerate(names)]
 
 
 def box(left: float, right: float, bottom: float, top: float) -> list[Point]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from falcon_discover.exceptions import InputError
-from falcon_discover.plots.chart import Area, Axis, Chart, Line, Text, box, round_values
+from falcon_discover.plots import titles
+from falcon_discover.plots.chart import Area, Axis, Chart, Line, Text, box, few, round_values
 from falcon_discover.plots.style import RANKERS, ranker_name
 from falcon_discover.runtime.format import amount, count, number, share, undefined
 from falcon_discover.runtime.words import level, percent, rate
@@ -16,17 +18,15 @@ Records = list[dict[str, Any]]
 Layers = list[Line | Area | Text]
 
 MARK_EVERY = 6
-# More names of periods than this would lie on each other.
-PERIOD_NAMES = 8
-# Where bars stand on a logarithmic scale, so that a single row shows.
-FOOT = 0.7
+# More names of periods than this are not shown: they would lie on each other.
+PERIOD_NAMES = 6
 CONFIDENCE_TICKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 WIDE_TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 MEASURES = {
     "nll": "log loss",
     "brier": "Brier score",
-    "ece": "ECE",
-    "errors_at_coverage": "errors at equal coverage",
+    "ece": "calibration error (ECE)",
+    "errors_at_coverage": "errors among as many as were {tau} sure before",
 }
 METHOD_STYLES = ("fill2", "fill1", "fill0 hatched")
 
@@ -36,7 +36,7 @@ def capture_chart(capture: Records, band: Records, budget: float | None = None) 
 
     The first ranker is the one in question, shown with its interval; `budget` is one to mark.
     """
-    layers = [*_budget_rule(budget, 1.0), _band(band, "muted", "random review, 95 %")]
+    layers = [*_budget_rule(budget, 1.0), _band(band, "muted", "random (95% range)")]
     names = list(dict.fromkeys(c["ranker"] for c in capture))
     for name in reversed(names):
         known = [c for c in capture if c["ranker"] == name and not undefined(c["capture"])]
@@ -51,34 +51,39 @@ def capture_chart(capture: Records, band: Records, budget: float | None = None) 
         style = "c0" if name == names[0] else RANKERS.get(name, "c5")
         layers.append(Line(points, style, ranker_name(name), marked))
     return Chart(
-        "Confident errors found by review budget",
-        Axis("share of the rows reviewed", 0, 1, percent),
-        Axis("confident errors found", 0, 1, percent, (0, 0.25, 0.5, 0.75, 1)),
+        titles.capture_title(capture, budget),
+        Axis("share of predictions reviewed", 0, 1, percent),
+        Axis("share of confident errors found", 0, 1, percent, (0, 0.25, 0.5, 0.75, 1)),
         layers,
     )
 
 
 def missed_chart(missed: Records, budget: float | None = None) -> Chart:
-    """Return the rate of confident errors among unread rows, and the upper band of all budgets."""
+    """Return the rate of confident errors among unreviewed rows, and an upper bound for all budgets.
+
+    The fewer rows are left, the less is known about them: the chart ends where the bound is lowest,
+    or somewhat beyond the budget in question.
+    """  # noqa: E501
     left = [m for m in missed if m["unreviewed"] > 0]
-    # With hardly a row left no bound means anything: the scale follows the first budgets.
-    top = 1.15 * max([m["band"] for m in left if m["budget"] <= 0.5], default=0.0) or 1e-9
-    shown = [m for m in left if m["band"] <= top]
+    lowest = min(left, key=lambda m: float(m["band"]), default={"budget": 0.0})
+    end = min(1.0, math.ceil(10 * max(lowest["budget"], 1.5 * (budget or 0.0), 0.1) - 1e-9) / 10)
+    shown = [m for m in left if m["budget"] <= end]
+    top = 1.15 * max([m["band"] for m in shown], default=0.0) or 1.0
     layers = _budget_rule(budget, top)
     for key, style, name in (
         ("rate", "c1 plain", "observed"),
-        ("band", "c0 dashed", "95% upper band, any budget"),
+        ("band", "c0 dashed", "95% upper bound, for any budget"),
     ):
         marked = {
-            i: f"top {percent(m['budget'])} read: {rate(m[key])} of the rest"
+            i: f"top {percent(m['budget'])} reviewed: {rate(m[key])} of the rest"
             for i, m in enumerate(shown)
             if i % MARK_EVERY == 0
         }
         layers.append(Line([(m["budget"], m[key]) for m in shown], style, name, marked))
     return Chart(
-        "Confident errors left unread by review budget",
-        Axis("share of the rows reviewed", 0, 1, percent),
-        Axis("wrong among unread rows", 0, top, _rate),
+        titles.missed_title(left, budget),
+        Axis("share of predictions reviewed", 0, end, percent),
+        Axis("confident errors among the rest", 0, top, rate),
         layers,
     )
 
@@ -93,13 +98,13 @@ def reliability_chart(bins: Records) -> Chart:
     }
     points = [(b["confidence"], b["accuracy"]) for b in bins]
     return Chart(
-        "Reliability diagram",
+        titles.reliability_title(bins),
         _confidence_axis("mean confidence", bins),
-        Axis("share of right predictions", foot, 1, percent),
+        Axis("accuracy (share right)", foot, 1, percent),
         [
-            Line([(start, start), (1, 1)], "rule", "as sure as right"),
+            Line([(start, start), (1, 1)], "rule", "perfect calibration"),
             *(Line([(b["confidence"], b[k]) for k in ("low", "high")], "whisker c1") for b in bins),
-            Line(points, "c1 plain", "the model, 95 % interval", notes),
+            Line(points, "c1 plain", "the model, 95% interval", notes),
         ],
     )
 
@@ -112,26 +117,29 @@ def confidence_chart(bins: Records, tau: float | Mapping[str, float]) -> Chart:
     tau : confidence from which rows are eligible, which may differ by class
     """
     levels = sorted(set(tau.values())) if isinstance(tau, Mapping) else [tau]
-    most = max(b["rows"] for b in bins)
-    top = next(10**k for k in range(1, 20) if 10**k >= most)
-    layers: Layers = [Area(box(levels[0], 1, FOOT, top), "eligible")]
+    top = 1.05 * max(b["rows"] for b in bins) or 1.0
+    layers: Layers = [Area(box(levels[0], 1, 0, top), "eligible")]
     for key, style, name in (
         ("rows", "fill1", "all predictions"),
-        ("wrong", "fill0 hatched", "wrong ones"),
+        ("wrong", "fill0 hatched", "wrong"),
     ):
         for b in (b for b in bins if b.get(key)):
-            note = f"{share(b['from'])} to {share(b['to'])}: {count(b['rows'])} rows"
+            note = f"{share(b['from'])} to {share(b['to'])}: {count(b['rows'])} predictions"
             note += f", {count(b['wrong'])} wrong" if "wrong" in b else ""
-            layers.append(Area(box(b["from"], b["to"], FOOT, b[key]), style, name, note))
-    layers += [Line([(value, FOOT), (value, top)], "rule strong") for value in levels]
-    layers.append(Text((1, top), f"eligible: at least {level(tau)}", "above left"))
-    powers = [10**k for k in range(len(str(top)))]
+            layers.append(Area(box(b["from"], b["to"], 0, b[key]), style, name, note))
+    layers += [Line([(value, 0), (value, top)], "rule strong") for value in levels]
+    layers.append(Text((1, top), f"confident: at least {level(tau)}", "above left"))
     return Chart(
-        "Predictions by confidence",
+        titles.confidence_title(bins, tau),
         _confidence_axis("confidence", bins),
-        Axis("rows (log scale)", FOOT, top, count, powers, log=True),
+        Axis("number of predictions", 0, top, count, _whole(top)),
         layers,
     )
+
+
+def _whole(top: float) -> list[float]:
+    """Return round numbers of rows up to a top."""
+    return [value for value in round_values(0, top) if value == int(value)]
 
 
 def _lowest_confidence(bins: Records) -> float:
@@ -162,14 +170,15 @@ def region_chart(regions: Records, among: Records) -> Chart:
     for i, r in enumerate(regions):
         if not undefined(r["rate"]):
             style = "fill2" if r["kind"] == "all" else "fill0"
-            layers.append(Area(box(0, r["rate"], i + 0.12, i + 0.88), style))
+            words = f"{_brief(r['events'])} of {_brief(r['eligible'])}"
+            note = f"{r['name']}: {count(r['events'])} of {count(r['eligible'])} wrong"
+            layers.append(Area(box(0, r["rate"], i + 0.12, i + 0.88), style, note=note))
             layers.append(Line([(r["low"], i + 0.5), (r["high"], i + 0.5)], "whisker ink"))
-            words = f"{count(r['events'])}/{count(r['eligible'])}"
-            layers.append(Text((r["high"], i + 0.5), words, "right"))
+            layers.append(Text((scale, i + 0.5), words, "margin"))
     layers += [Line([(v, 0), (v, len(regions))], "rule strong") for v in usual]
     return Chart(
-        "Rate of confident errors",
-        Axis("wrong among confident predictions", 0, scale, _rate),
+        titles.region_title(regions),
+        Axis("wrong among confident predictions", 0, scale, rate, round_values(0, scale, wanted=3)),
         names,
         layers,
     )
@@ -199,7 +208,8 @@ def conflict_chart(slices: Records, best: dict[str, Any] | None, pair: tuple[str
         note = f"{count(s['events'])} of {count(s['rows'])} confident predictions wrong"
         opacity = 0.08 + 0.6 * abs(s["gamma"]) / reach
         sure = not undefined(s["excess_low"]) and s["excess_low"] > 0
-        large, small = f"{100 * s['gamma']:+.1f}", f"{s['events']}/{s['rows']}"
+        large = f"{100 * s['gamma']:+.1f}"
+        small = f"{_brief(s['events'], 1_000)}/{_brief(s['rows'], 1_000)}"
         layers += [
             Area(cell, heat, note=note, opacity=round(opacity, 2)),
             Text((x + 0.5, y + 0.63), large, "over", "cell sure" if sure else "cell"),
@@ -210,7 +220,7 @@ def conflict_chart(slices: Records, best: dict[str, Any] | None, pair: tuple[str
     evidence, instability = (CONFLICT_WORDS[name] for name in pair)
     x_label = f"{evidence} at most (weak evidence to the left)"
     return Chart(
-        "Excess of confident errors in percentage points",
+        "Excess of confident errors in percentage points; below it, errors/predictions",
         Axis(x_label, 0, len(across), names=[f"{value:.2g}" for value in across]),
         Axis(f"{instability} at least", 0, len(up), names=[f"{value:.2g}" for value in up]),
         layers,
@@ -220,36 +230,38 @@ def conflict_chart(slices: Records, best: dict[str, Any] | None, pair: tuple[str
 def signal_chart(signals: Records) -> Chart:
     """Return how well each signal alone tells confident errors apart."""
     rows = [(s["meaning"], s["auroc"], s["low"], s["high"]) for s in signals]
-    return _intervals("Each signal alone", "eligible AUROC", rows, 0.5)
+    label = "AUROC among confident predictions (0.5 is chance)"
+    return _intervals(titles.signal_title(signals), label, rows, 0.5)
 
 
 def contribution_chart(families: Records) -> Chart:
     """Return what the ranking loses without each family of signals."""
     rows = [(f["family"], f["loss"], f["low"], f["high"]) for f in families]
-    return _intervals("Loss without each family", "loss in eligible AUROC", rows, 0.0)
+    return _intervals(titles.contribution_title(families), "loss of AUROC without it", rows, 0.0)
 
 
 def calibration_chart(methods: Records, tau: float | Mapping[str, float]) -> Chart:
-    """Return each measure as a share of what it was by the first method: below 1 is better."""
-    before, width = methods[0], 0.8 / len(methods)
-    layers: Layers = []
-    for i, (method, style) in enumerate(zip(methods, METHOD_STYLES, strict=True)):
-        for k, (key, label) in enumerate(MEASURES.items()):
-            left, value = k + 0.1 + i * width, _short(method[key])
-            height = method[key] / before[key] if before[key] else 0.0
-            note = f"{method['method']}: {label} {value}"
-            bar = box(left, left + width, 0, height)
-            layers.append(Text((left + width / 2, height), value, "above", "tiny"))
-            layers.append(Area(bar, style, method["method"], note))
-    top = max([1.0, *(layer.point[1] for layer in layers if isinstance(layer, Text))])
-    layers.append(Line([(0, 1), (len(MEASURES), 1)], "rule strong"))
-    # A legend begins with what is drawn last.
-    layers.reverse()
-    label = f"equal coverage: as many as are at least {level(tau)} sure before"
+    """Return each measure as a share of what it was by the first method: below 1 is better.
+
+    Where that was 0 there is no share, and the figure alone shows.
+    """
+    before, width = methods[0], 0.92 / len(methods)
+    names = {key: label.format(tau=level(tau)) for key, label in MEASURES.items()}
+    shares = [m[key] / before[key] for m in methods for key in names if before[key]]
+    top = 1.02 * max([1.0, *shares])
+    layers: Layers = [Line([(1, 0), (1, len(names))], "rule strong")]
+    for i, (method, style) in reversed(list(enumerate(zip(methods, METHOD_STYLES, strict=True)))):
+        for k, (key, label) in enumerate(names.items()):
+            high, value = k + 0.04 + i * width, method[key]
+            note = f"{method['method']}: {label} {_short(value)}"
+            layers.append(Text((top, high + width / 2), _short(value), "margin"))
+            if before[key]:
+                bar = box(0, value / before[key], high, high + width)
+                layers.append(Area(bar, style, method["method"], note))
     return Chart(
-        "Calibration before and after",
-        Axis(label, 0, len(MEASURES), names=list(MEASURES.values())),
-        Axis("relative to before", 0, 1.2 * top),
+        titles.calibration_title(methods),
+        Axis("relative to before (below 1 is better)", 0, top),
+        _list(list(names.values()), lines=len(methods)),
         layers,
     )
 
@@ -262,12 +274,11 @@ def period_chart(periods: Records) -> Chart:
         i: f"{p['period']}: {count(p['events'])} of {count(p['eligible'])} wrong"
         for i, (_, p) in enumerate(known)
     }
-    every = -(-len(periods) // PERIOD_NAMES)
-    names = [p["period"] if i % every == 0 else "" for i, p in enumerate(periods)]
+    names = few([p["period"] for p in periods], PERIOD_NAMES)
     return Chart(
-        "Confident errors by period",
+        titles.period_title(periods),
         Axis("period", 0, len(periods), names=names),
-        Axis("wrong among confident predictions", 0, top, _rate),
+        Axis("wrong among confident predictions", 0, top, rate),
         [
             *(Line([(x, p[k]) for k in ("low", "high")], "whisker c1") for x, p in known),
             Line([(x, p["rate"]) for x, p in known], "c1 plain", "rate, 95% interval", notes),
@@ -292,7 +303,7 @@ def _intervals(
 ) -> Chart:
     """Return values with their intervals, one line each; the rule is where nothing is gained."""
     known = [v for _, *values in rows for v in values if not undefined(v)] + [nothing]
-    margin = 0.04 * (max(known) - min(known)) or 0.01
+    margin = 0.04 * (max(known) - min(known)) or 0.5
     low, high = min(known) - margin, max(known) + margin
     layers: Layers = [Line([(nothing, 0), (nothing, len(rows))], "rule strong")]
     for i, (_, value, least, most) in enumerate(rows):
@@ -304,17 +315,19 @@ def _intervals(
     return Chart(title, axis, _list([name for name, *_ in rows]), layers)
 
 
-def _list(names: list[str]) -> Axis:
+def _list(names: list[str], lines: int = 1) -> Axis:
     """Return an axis of names from the top down."""
-    return Axis("", max(len(names), 1), 0, names=names)
+    return Axis("", max(len(names), 1), 0, names=names, lines=lines)
 
 
-def _rate(value: float) -> str:
-    return rate(value) if value else "0 %"
+def _brief(value: float, least: float = 100_000) -> str:
+    """Return a count, from `least` on in few characters: `900`, `148k`, `3M`."""
+    if value < least:
+        return count(value)
+    size, unit = (1e6, "M") if value >= 999_500 else (1e3, "k")
+    return f"{value / size:,.0f}{unit}"
 
 
 def _short(value: float) -> str:
-    """Return a figure in few characters: `.274`, `.0085`, `12.5`, `1,204`."""
-    if value >= 1:
-        return amount(value)
-    return number(value, 3 if value >= 0.1 else 4).lstrip("0") or "0"
+    """Return a figure in few characters: `0.274`, `0.0085`, `12.5`, `1,204`."""
+    return amount(value) if value >= 1 else number(value, 3 if value >= 0.1 else 4)

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from textwrap import fill
 from typing import Any
 
 import numpy as np
 
 from falcon_discover.plots.chart import Area, Axis, Chart, Line, Text
 from falcon_discover.plots.style import FILLS, STROKES
+from falcon_discover.plots.text import text_width, wrapped
 from falcon_discover.runtime.optional import require
 from falcon_discover.runtime.types import BoolArray, FloatArray
 
 MARKERS = {"circle": "o", "square": "s", "up": "^", "down": "v", "diamond": "D", "cross": "x"}
 # How far from their point words stand, in points, and how they are aligned with it.
 PLACES = {
-    "right": ((4, 0), "left", "center"),
-    "above": ((0, 2), "center", "bottom"),
     "above left": ((0, 2), "right", "bottom"),
     "over": ((0, 0), "center", "center"),
+    "margin": ((5, 0), "left", "center"),
 }
-LONGEST_LINE = 48
-# Names of a legend up to this length stand side by side.
-SHORT = 12
+# Sizes of text in points, of figures in inches.
+TEXT, TICK, TITLE = 7.5, 8.0, 9.5
+WIDTH, HEIGHT, LIST_WIDTH = 5.6, 4.0, 6.6
+POINTS = 72
+NAMES_POINTS = 2.6 * POINTS
 
 
 def canvas(width: float = 5.2, height: float = 3.6, layout: Any = None) -> tuple[Any, Any]:
@@ -49,19 +50,35 @@ def save(figure: Any, path: Path) -> Path:
 
 def draw(chart: Chart, axes: Any = None) -> Any:
     """Draw a chart, into a new figure unless axes are given, and return the axes."""
-    if axes is None:
-        lines = sum(1.5 + fill(name, LONGEST_LINE).count("\n") for name in chart.y.names)
-        size = (6.4, 1.1 + 0.16 * lines) if chart.is_list else (5.2, 3.6)
+    new = axes is None
+    if new:
+        names = [wrapped(name, NAMES_POINTS, TICK) for name in chart.y.names]
+        lines = sum(max(len(name), chart.y.lines) + 0.6 for name in names)
+        size = (LIST_WIDTH, 1.5 + 0.155 * lines) if chart.is_list else (WIDTH, HEIGHT)
         _, axes = canvas(*size, layout="constrained")
-    handles = {layer.name: _added(axes, layer) for layer in chart.layers}
+    handles = {layer.name: _added(axes, layer) for layer in chart.shown}
+    width = POINTS * axes.figure.get_figwidth() * (1 if new else axes.get_position().width)
     if chart.legend:
-        columns = 1 if max(map(len, chart.legend)) > SHORT else 3
+        longest = max(text_width(name, TEXT) for name in chart.legend) + 6 * TEXT
+        columns = max(1, min(3, int(width // longest)))
         shown = [handles[name] for name in chart.legend]
-        axes.legend(shown, chart.legend, ncols=columns, fontsize=7, frameon=False)
-    axes.set_title(chart.title, loc="left", fontsize=9)
-    _set_axis(axes, "x", chart.x)
-    _set_axis(axes, "y", chart.y)
+        # Below the chart it covers nothing; in axes that were given, room is there within only.
+        target, place = (axes.figure, "outside lower left") if new else (axes, "best")
+        target.legend(
+            shown, chart.legend, ncols=columns, fontsize=TEXT, frameon=False, loc=place
+        )  # fmt: skip
+    title = wrapped(chart.title, 0.97 * width - _left_of(chart), TITLE)
+    raised = 16 if any(isinstance(t, Text) and t.place == "above left" for t in chart.layers) else 6
+    axes.set_title(_plain("\n".join(title)), loc="left", fontsize=TITLE, pad=raised)
+    _set_axis(axes, "x", chart.x, 0.8 * width / max(1, sum(map(bool, chart.x.names))))
+    _set_axis(axes, "y", chart.y, NAMES_POINTS)
     return axes
+
+
+def _left_of(chart: Chart) -> float:
+    """Return about how wide the words left of a chart are."""
+    lines = [line for _, name in chart.y.ticks for line in wrapped(name, NAMES_POINTS, TICK)]
+    return max((text_width(line, TICK) for line in lines), default=0.0) + 3 * TITLE
 
 
 def _added(axes: Any, layer: Line | Area | Text) -> Any:
@@ -70,7 +87,7 @@ def _added(axes: Any, layer: Line | Area | Text) -> Any:
         offset, across, up = PLACES[layer.place]
         return axes.annotate(
             _plain(layer.words), layer.point, offset, textcoords="offset points", ha=across, va=up,
-            fontsize=7, fontweight="bold" if "sure" in layer.style else "normal",
+            fontsize=TEXT, fontweight="bold" if "sure" in layer.style else "normal",
         )  # fmt: skip
     if isinstance(layer, Area):
         look = FILLS[layer.style]
@@ -90,18 +107,21 @@ def _added(axes: Any, layer: Line | Area | Text) -> Any:
     return line
 
 
-def _set_axis(axes: Any, which: str, axis: Axis) -> None:
-    room = 0.0 if axis.names or axis.log else 0.02 * (axis.high - axis.low)
+def _set_axis(axes: Any, which: str, axis: Axis, room: float) -> None:
+    spare = 0.0 if axis.names else 0.02 * (axis.high - axis.low)
     settings = {
-        "label": axis.label,
-        "scale": "log" if axis.log else "linear",
         "ticks": [value for value, _ in axis.ticks],
-        "ticklabels": [_plain(fill(words, LONGEST_LINE)) for _, words in axis.ticks],
+        "ticklabels": [
+            _plain("\n".join(wrapped(words, room, TICK)) if axis.names else words)
+            for _, words in axis.ticks
+        ],
         # Marks at the ends of a range show in full, but nothing lies below zero.
-        "lim": (axis.low and axis.low - room, axis.high + room),
+        "lim": (axis.low and axis.low - spare, axis.high + spare),
     }
     axes.set(**{f"{which}{name}": value for name, value in settings.items()})
-    axes.tick_params(which, labelsize=8)
+    label = axes.set_xlabel if which == "x" else axes.set_ylabel
+    label(axis.label, fontsize=TITLE, labelpad=6)
+    axes.tick_params(which, labelsize=TICK)
 
 
 def _plain(words: str) -> str:

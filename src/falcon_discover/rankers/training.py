@@ -11,6 +11,7 @@ import numpy.typing as npt
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.rankers import GatedRisk, Ranker, make, trait
+from falcon_discover.runtime import progress
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.signals.state import State
 
@@ -98,6 +99,8 @@ class TrainingRows:
         self._fitted[_key(spec, tau)] = (spec, ranker)
 
     def _fit(self, spec: Any, tau: Tau) -> Ranker:
+        progress.expect(1)
+        progress.step(f"ranker: {spec if isinstance(spec, str) else type(spec).__name__}")
         ranker = make(spec)
         rows = self.source(trait(ranker, "labels"))
         errors = trait(ranker, "target") == "errors"

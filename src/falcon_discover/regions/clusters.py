@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,8 @@ from sklearn.cluster import KMeans
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from falcon_discover.runtime.display import Result
+from falcon_discover.runtime.records import records
 from falcon_discover.runtime.threads import limited
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
@@ -21,8 +24,8 @@ from falcon_discover.signals.state import State
 CLUSTERED = (*(signal.name for signal, _ in CONFLICT.values()), "confidence")
 
 
-@dataclass(frozen=True, eq=False)
-class Clusters:
+@dataclass(frozen=True, eq=False, repr=False)
+class Clusters(Result):
     """Clusters of similar state, numbered from 1 by the confident errors they hold.
 
     The numbers are given on the rows that the clusters are found on. There the mass of the first
@@ -103,7 +106,18 @@ class Clusters:
     def __len__(self) -> int:
         return len(self.summary)
 
-    def __repr__(self) -> str:
+    NEXT = "finding.regions shows the regions in words, which are tested on other rows."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers."""
+        return {"clusters": records(self.summary)}
+
+    def headline(self) -> str:
+        """Return what the table shows."""
+        return "Clusters of predictions with similar signals, most confident errors first."
+
+    def text(self) -> str:
+        """Return the table."""
         return str(self.summary.round(3).to_string(index=False))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,8 @@ from falcon_discover.metrics.design import Design, counted, kish
 from falcon_discover.metrics.intervals import wilson
 from falcon_discover.metrics.ordering import whole
 from falcon_discover.regions.chosen import beyond_confidence, expected_events
+from falcon_discover.runtime.display import Result
+from falcon_discover.runtime.records import plain, records
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.runtime.words import amount
 from falcon_discover.settings import PAPER
@@ -63,8 +66,8 @@ class Slice:
     p_value: float
 
 
-@dataclass(frozen=True)
-class Conflict:
+@dataclass(frozen=True, repr=False)
+class Conflict(Result):
     """Conflict amplification on a set of rows, and the regime it speaks for.
 
     Attributes
@@ -94,7 +97,19 @@ class Conflict:
         """Return one row per slice."""
         return pd.DataFrame([asdict(s) for s in self.slices])
 
-    def __repr__(self) -> str:
+    NEXT = "finding.plot.conflict() draws the map."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and words."""
+        return {
+            "regime": self.regime,
+            "words": self.text(),
+            "best": None if self.best is None else plain(asdict(self.best)),
+            "slices": records(self.frame()),
+        }
+
+    def text(self) -> str:
+        """Return the regime, and the slice with the clearest excess."""
         gained = (
             "too few to compare rankers"
             if math.isnan(self.gain)

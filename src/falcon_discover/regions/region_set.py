@@ -25,6 +25,8 @@ from falcon_discover.regions.retest import (
 )
 from falcon_discover.regions.rules import Figures, Rule, figures
 from falcon_discover.runtime import notices
+from falcon_discover.runtime.display import Result
+from falcon_discover.runtime.records import records
 from falcon_discover.runtime.types import BoolArray, IntArray
 from falcon_discover.runtime.words import amount, rate, rounded
 from falcon_discover.signals.state import State
@@ -56,8 +58,8 @@ OUTCOMES = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class RegionSet:
+@dataclass(frozen=True, eq=False, repr=False)
+class RegionSet(Result):
     """Where confident errors gather; printing it shows a short table with words.
 
     Regions are numbered from 1: `unexpected`, then `expected`. The number is what tells them
@@ -215,7 +217,33 @@ class RegionSet:
             lines.append(line)
         return pd.DataFrame(lines)
 
-    def __repr__(self) -> str:
+    NEXT = "finding.review() names each prediction's region; finding.plot.regions() draws them."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and words."""
+        return {"words": self.text(), "why_none": self.why_none, "regions": records(self.frame())}
+
+    def shown(self) -> pd.DataFrame:
+        """Return the regions with what they hold."""
+        lines = zip(self.names(), self.claims, self.outcomes, self.figures, strict=True)
+        return pd.DataFrame(
+            [
+                {
+                    "region": name,
+                    "confident": seen.eligible,
+                    "wrong": seen.events,
+                    "expected": seen.expected,
+                    "rate": seen.rate,
+                    "low": seen.low,
+                    "high": seen.high,
+                    "judged": outcome or claim,
+                }
+                for name, claim, outcome, seen in lines
+            ]
+        )
+
+    def text(self) -> str:
+        """Return the regions by what may be said of them."""
         if self.why_none:
             return f"No regions: {self.why_none}"
         parts = [] if self.confirmed else [self._none()]

@@ -32,7 +32,9 @@ from falcon_discover.regions.confirm import (
 )
 from falcon_discover.regions.scan import MIN_EVENTS, Scan, rounded
 from falcon_discover.runtime import progress
+from falcon_discover.runtime.display import Result
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
+from falcon_discover.runtime.words import amount
 from falcon_discover.settings import PAPER
 
 MAX_RULES = 6
@@ -65,8 +67,8 @@ class Figures:
     expected: float
 
 
-@dataclass(frozen=True, eq=False)
-class Rule:
+@dataclass(frozen=True, eq=False, repr=False)
+class Rule(Result):
     """A region in words, with its figures on the rows it was found on and on unseen ones.
 
     Attributes
@@ -85,6 +87,16 @@ class Rule:
     adjusted_p: float
     rows: IntArray
     confirmed_once: Figures | None = None
+
+    NEXT = "falcon.regions_.frame() has all regions with their figures."
+
+    def text(self) -> str:
+        """Return the rule and what it holds on rows that it was not found on."""
+        seen, held = self.confirmation, "" if self.confirmed else "not "
+        return (
+            f"{self.words}: {amount(seen.events)} of {amount(seen.eligible)} confident "
+            f"predictions wrong, {seen.expected:.1f} expected; {held}confirmed."
+        )
 
     @property
     def words(self) -> str:

@@ -187,7 +187,7 @@ def _parts(found: Finding, about: About) -> tuple[dict[str, Any], dict[str, str]
         "calibration": (None, lambda: _calibration(found, curves)),
     }
     parts: dict[str, Any] = {"curves": made}
-    progress.step("report: calibration")
+    progress.step("report: map, signals and calibration")
     for name, (obstacle, measure) in measures.items():
         parts[name] = None
         reason = NO_LABELS if found.codes is None else obstacle
@@ -233,14 +233,7 @@ def _calibration(found: Finding, curves: Curves) -> dict[str, Any]:
 
 
 def _conflict(found: Finding) -> dict[str, Any]:
-    conflict = found.conflict()
-    best = conflict.best
-    return {
-        "regime": conflict.regime,
-        "words": repr(conflict),
-        "best": None if best is None else plain(vars(best)),
-        "slices": records(conflict.frame()),
-    }
+    return found.conflict().to_dict()
 
 
 def _design(found: Finding) -> dict[str, Any] | None:

@@ -13,6 +13,7 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import surprise
 from falcon_discover.metrics.intervals import share_interval
 from falcon_discover.report.rows import LIST_COLUMNS
+from falcon_discover.runtime.display import Result
 from falcon_discover.runtime.format import identifier
 from falcon_discover.runtime.records import records
 from falcon_discover.runtime.types import FloatArray
@@ -28,8 +29,8 @@ BANDS = ("highest suspicion", "middle", "lowest suspicion")
 MIN_BAND = 5
 
 
-@dataclass(frozen=True, eq=False)
-class Feedback:
+@dataclass(frozen=True, eq=False, repr=False)
+class Feedback(Result):
     """What was marked, and how it compares with what was predicted.
 
     Attributes
@@ -118,7 +119,10 @@ class Feedback:
             )
         return said
 
-    def __repr__(self) -> str:
+    NEXT = "add the rows that you reviewed, with their true labels, to your next audit."
+
+    def text(self) -> str:
+        """Return the finding in words, and the table."""
         shown = self.table.rename(columns={"low": "95 % low", "high": "95 % high"})
         table = shown.to_string(index=False, float_format=lambda v: f"{v:.3f}", na_rep="")
         return f"{self.words()}\n\n{table}"

@@ -7,25 +7,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from textwrap import wrap
 
 import numpy as np
 from markupsafe import Markup
 
 from falcon_discover.plots.chart import Area, Axis, Chart, Line, Point, Text
 from falcon_discover.plots.style import FILLS, STROKES
+from falcon_discover.plots.text import text_width, wrapped
 
-WIDTH, HEIGHT = 460, 310
-LINE_HEIGHT, LEGEND_LINE = 14, 16
-CHARACTER = 6.6  # mean width of a character of the chart's text
-MAX_NAME, MAX_COLUMN = 27, 13  # characters of a line
+# Narrow, so that text stays readable where the chart is scaled down to the width of a phone.
+WIDTH, HEIGHT = 380, 290
+LINE_HEIGHT, LEGEND_LINE = 14, 17
+EDGE, GAP = 6, 8
+MAX_NAME = 150  # width of the names of a list
+KEY = 32  # width of a legend's mark and the room after it
 # How far from their point words stand, and which part of them stands there.
-PLACES = {
-    "right": (4, 4, "start"),
-    "above": (0, -4, "middle"),
-    "above left": (0, -8, "end"),
-    "over": (0, 4, "middle"),
-}
+PLACES = {"above left": (0, -7, "end"), "over": (0, 4, "middle"), "margin": (GAP, 4, "start")}
 # Outlines of markers, from their middle.
 SHAPES = {
     "circle": "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
@@ -39,26 +36,48 @@ SHAPES = {
 
 def svg(chart: Chart, key: str, words: str) -> Markup:
     """Return a chart with its title and its text alternative; `key` is unique on the page."""
-    names = [_lines(name, MAX_NAME) for _, name in chart.y.ticks]
-    columns = [_lines(name, MAX_COLUMN) for _, name in chart.x.ticks]
-    rows = [LINE_HEIGHT * len(lines) + 6 for lines in names] if chart.is_list else []
-    below = 30 + LINE_HEIGHT * max(map(len, columns))
-    left = (30 if chart.y.label else 12) + CHARACTER * max(len(n) for lines in names for n in lines)
+    names = [wrapped(name, MAX_NAME) for _, name in chart.y.ticks]
+    left = (30 if chart.y.label else EDGE) + GAP + max(map(_widest, names), default=0)
+    right = WIDTH - max(_margin(chart), text_width(chart.x.ticks[-1][1]) / 2) - EDGE
+    columns = _columns(chart.x, right - left)
+    label = wrapped(chart.x.label, WIDTH - 2 * EDGE)
+    rows = [LINE_HEIGHT * max(len(lines), chart.y.lines) + 6 for lines in names]
+    below = GAP + LINE_HEIGHT * (max(map(len, columns)) + len(label)) + 10
     top = 26 if any(isinstance(t, Text) and t.place == "above left" for t in chart.layers) else 12
-    bottom = top + sum(rows) if rows else HEIGHT - below
-    edges = [top + sum(rows[:i]) for i in range(len(rows), -1, -1)] if rows else [bottom, top]
-    board = _Board(chart, [left, WIDTH - 22], edges)
-    board.axes(chart, names, columns)
-    for layer in chart.layers:
+    bottom = top + sum(rows) if chart.is_list else HEIGHT - below
+    edges = [bottom, top]
+    if chart.is_list:
+        edges = [top + sum(rows[:i]) for i in range(len(rows), -1, -1)]
+    board = _Board(chart, [left, right], edges)
+    board.axes(chart, names, columns, label)
+    for layer in chart.shown:
         board.add(layer)
     height = board.legend(chart, bottom + below)
     return board.svg(key, chart.title, words, height)
 
 
+def _margin(chart: Chart) -> float:
+    """Return the width that words beside the chart take."""
+    beside = [t for t in chart.layers if isinstance(t, Text) and t.place == "margin"]
+    return max((GAP + text_width(t.words) for t in beside), default=0.0)
+
+
+def _widest(lines: list[str]) -> float:
+    return max(map(text_width, lines))
+
+
+def _columns(axis: Axis, width: float) -> list[list[str]]:
+    """Return the words under a chart in lines, each as wide as there is room."""
+    shown = [i for i, (_, words) in enumerate(axis.ticks) if words]
+    step = min(np.diff(shown), default=len(axis.ticks))
+    room = width * step / len(axis.ticks) - GAP
+    return [wrapped(words, room) if axis.names else [words] for _, words in axis.ticks]
+
+
 def strip(chart: Chart, key: str, words: str) -> Markup:
     """Return the bar of a list with a single name, which stands beside it."""
     board = _Board(chart, [2, WIDTH - 2], [22, 2])
-    for layer in chart.layers:
+    for layer in chart.shown:
         if not isinstance(layer, Text):
             board.add(layer)
     return board.svg(key, chart.title, words, 24)
@@ -91,14 +110,16 @@ class _Board:
     def rule(self, kind: str, start: Point, end: Point) -> None:
         self.path(kind, f"M{start[0]:.1f} {start[1]:.1f}L{end[0]:.1f} {end[1]:.1f}")
 
-    def axes(self, chart: Chart, names: list[list[str]], columns: list[list[str]]) -> None:
+    def axes(
+        self, chart: Chart, names: list[list[str]], columns: list[list[str]], label: list[str]
+    ) -> None:
         for (value, _), lines in zip(chart.y.ticks, names, strict=True):
             y = self.y(value)
             if not chart.y.names:
                 self.rule("grid", (self.left, y), (self.right, y))
             y += 4 - (len(lines) - 1) / 2 * LINE_HEIGHT
             for i, line in enumerate(lines):
-                self.words(self.left - 6, y + i * LINE_HEIGHT, line, "end")
+                self.words(self.left - GAP, y + i * LINE_HEIGHT, line, "end")
         for (value, _), lines in zip(chart.x.ticks, columns, strict=True):
             x = self.x(value)
             if chart.is_list:
@@ -107,13 +128,18 @@ class _Board:
                 self.words(x, self.bottom + 17 + i * LINE_HEIGHT, line, "middle")
         if not chart.y.names:
             self.rule("axis", (self.left, self.bottom), (self.right, self.bottom))
-        under = self.bottom + 22 + LINE_HEIGHT * max(map(len, columns))
-        self.words((self.left + self.right) / 2, under, chart.x.label, "middle", "label")
-        self.put(
-            '<text class="label" transform="translate(13 {y}) rotate(-90)" '
-            'text-anchor="middle">{t}</text>',
-            y=(self.top + self.bottom) / 2, t=chart.y.label,
-        )  # fmt: skip
+        under = self.bottom + 24 + LINE_HEIGHT * max(map(len, columns))
+        # A label that is wider than the axis stands in the middle of the whole.
+        wide = _widest(label) > self.right - self.left
+        middle = WIDTH / 2 if wide else (self.left + self.right) / 2
+        for i, line in enumerate(label):
+            self.words(middle, under + i * LINE_HEIGHT, line, "middle", "label")
+        if chart.y.label:
+            self.put(
+                '<text class="label" transform="translate(15 {y}) rotate(-90)" '
+                'text-anchor="middle">{t}</text>',
+                y=(self.top + self.bottom) / 2, t=chart.y.label,
+            )  # fmt: skip
 
     def add(self, layer: Line | Area | Text) -> None:
         if isinstance(layer, Text):
@@ -141,19 +167,21 @@ class _Board:
 
     def legend(self, chart: Chart, height: float) -> float:
         """Add lines under the chart and return its whole height."""
-        longest = max((len(name) for name in chart.legend), default=0)
-        columns = 3 if 3 * (CHARACTER * longest + 38) < WIDTH else 2
+        widest = max(map(text_width, chart.legend), default=0.0) + KEY + GAP
+        columns = max(1, min(3, int((WIDTH - EDGE) // widest)))
         for i, (name, layer) in enumerate(chart.legend.items()):
-            x = 16 + i % columns * (WIDTH - 16) / columns
+            x = EDGE + i % columns * (WIDTH - EDGE) / columns
             y = height + 12 + i // columns * LEGEND_LINE
             if isinstance(layer, Area):
                 self.path(layer.style, f"M{x:.1f} {y - 9:.1f}h26v10h-26z")
+                if FILLS[layer.style].hatch:
+                    self.path("hatch", f"M{x:.1f} {y - 9:.1f}h26v10h-26z")
             elif isinstance(layer, Line):
                 self.path(f"line {layer.style}", f"M{x:.1f} {y - 4:.1f}h26")
                 if layer.notes:
                     marker = _mark(x + 13, y - 4, STROKES[layer.style].marker)
                     self.path(f"mark {layer.style}", marker)
-            self.words(x + 32, y, name, "start")
+            self.words(x + KEY, y, name, "start")
         lines = math.ceil(len(chart.legend) / columns)
         return height + 14 + LEGEND_LINE * lines if lines else height
 
@@ -166,20 +194,15 @@ class _Board:
 
 def _scale(axis: Axis, places: Sequence[float]) -> Callable[[float], float]:
     """Return where a value lies; beyond an end of the axis, at the end."""
-    low, high = (math.log10(end) if axis.log else end for end in (axis.low, axis.high))
-    step = 1 if high > low else -1
-    knots, at = np.linspace(low, high, len(places))[::step], places[::step]
+    step = 1 if axis.high > axis.low else -1
+    knots = np.linspace(axis.low, axis.high, len(places))[::step]
+    at = places[::step]
 
     def place(value: float) -> float:
-        known = math.log10(max(value, axis.low)) if axis.log else value
-        return float(np.interp(known, knots, at))
+        return float(np.interp(value, knots, at))
 
     return place
 
 
 def _mark(x: float, y: float, shape: str) -> str:
     return f"M{x:.1f} {y:.1f}{SHAPES[shape]}"
-
-
-def _lines(words: str, width: int) -> list[str]:
-    return wrap(words, width, break_long_words=False, break_on_hyphens=False)

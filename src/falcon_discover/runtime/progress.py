@@ -8,7 +8,9 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import Protocol
+from html import escape
+from importlib import import_module
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.progress import (
@@ -19,6 +21,9 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+
+# Seconds between two lines of a log, and between two states of a line that is replaced.
+SELDOM, OFTEN = 5.0, 0.2
 
 
 class Reporter(Protocol):
@@ -92,6 +97,46 @@ class _Lines:
         print(f"[{place}] {text}{when}", file=sys.stderr, flush=True)
 
 
+class _Notebook:
+    """One line of a notebook's output, replaced as the work goes on; it needs no widget."""
+
+    def __init__(self, display: Any) -> None:
+        self._started = self._told = time.monotonic()
+        self._begun = 0
+        self._line = display.display(_as_output("starting"), raw=True, display_id=True)
+
+    def expect(self, steps: int) -> None:
+        """Take no note of it: what is announced may be a part only."""
+
+    def step(self, text: str) -> None:
+        self._begun += 1
+        now = time.monotonic()
+        if now >= self._told + OFTEN or self._begun == 1:
+            self._told = now
+            self._tell(text)
+
+    def end(self, how: str) -> None:
+        self._tell(how)
+
+    def _tell(self, text: str) -> None:
+        spent = time.monotonic() - self._started
+        self._line.update(_as_output(f"[{spent:.0f} s] {text}"), raw=True)
+
+
+def _as_output(text: str) -> dict[str, str]:
+    return {"text/plain": text, "text/html": f"<pre>{escape(text)}</pre>"}
+
+
+def _notebook() -> Any:
+    """Return the display module of a notebook that this runs in, or None."""
+    shell = sys.modules.get("IPython")
+    running = None if shell is None else shell.get_ipython()
+    # A shell in a terminal has no kernel, and a bar serves it better.
+    if getattr(running, "kernel", None) is None:
+        return None
+    return import_module("IPython.display")
+
+
 @contextmanager
 def _reporting(reporter: Reporter | None) -> Iterator[None]:
     token = _reporter.set(reporter)
@@ -113,6 +158,31 @@ def logged(*, every: float = 0.0, whole: bool = True) -> Iterator[None]:
         return
     with _reporting(_Lines(every, whole)):
         yield
+
+
+@contextmanager
+def watched(wanted: bool) -> Iterator[None]:
+    """Show progress to whoever calls from Python, wherever the work is watched.
+
+    That is a line in a notebook, a bar on a terminal, and a line every few seconds in a log.
+    An outer bar stays in charge.
+    """
+    if _reporter.get() or not wanted:
+        yield
+        return
+    display = _notebook()
+    if display is None:
+        with logged(every=SELDOM, whole=False):
+            yield
+        return
+    reporter = _Notebook(display)
+    how = "stopped"
+    try:
+        with _reporting(reporter):
+            yield
+        how = "done"
+    finally:
+        reporter.end(how)
 
 
 def silent() -> AbstractContextManager[None]:

@@ -99,8 +99,8 @@ class StateBuilder:
         parts = _slices(len(table), stack_rows * max(1, self._mixes_per_row(reference) // 2))
         progress.expect(len(parts))
         measured: list[State] = []
-        for part in parts:
-            progress.step(f"state of {len(table):,} rows")
+        for number, part in enumerate(parts, start=1):
+            progress.step(f"state of {len(table):,} rows, part {number} of {len(parts)}")
             measured.append(
                 self._part(
                     table if len(parts) == 1 else table.take(part),
