@@ -10,20 +10,24 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from falcon_discover.audit.curves import Curves
 from falcon_discover.audit.finding import Finding
 from falcon_discover.evaluation.budget import MissedBound, ReviewBudget
 from falcon_discover.evaluation.results import Evaluation
-from falcon_discover.evaluation.sides import plain_label
 from falcon_discover.exceptions import InputError
-from falcon_discover.metrics import review_size
 from falcon_discover.metrics.decisions import by_name
-from falcon_discover.metrics.design import counted
+from falcon_discover.report.figures import (
+    data_figures,
+    eligible_figures,
+    judgement,
+    library_of,
+    review_figures,
+)
 from falcon_discover.report.label_doubt import label_doubt
-from falcon_discover.report.rows import listed, page_rows
+from falcon_discover.report.rows import listed, page_rows, positions
+from falcon_discover.report.text import say
 from falcon_discover.runtime import notices, progress
 from falcon_discover.runtime.records import plain, records
 from falcon_discover.runtime.versions import version_of
@@ -34,19 +38,6 @@ SCHEMA_VERSION = 5
 VERSIONS = ("falcon-discover", "scikit-learn", "numpy", "pandas")
 # What each family of signals earns costs a refit per family: up to this many rows it is done.
 FEW_ROWS = 6_000
-FIRST_ROWS = 10
-
-NO_LABELS = "The labels of these rows are not known, so this cannot be measured."
-NO_MODEL = "There was no model to probe, so the stability signals that the map needs are absent."
-NO_ROWS = (
-    "The audit was saved without reference rows, so the stability signals that the map needs are "
-    "absent."
-)
-NO_REGIONS = "The audit was saved without reference rows, and regions need their signals."
-COSTLY = (
-    "What the ranking loses without each family of signals takes a refit per family and was left "
-    "out to save time: ask for it with --contributions, or contributions=True in Python."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +94,7 @@ class Report:
         progress.expect(3)
         progress.step("report: figures")
         with notices.collected() as notes:
-            plain = found.review(about.budget)
+            whole = found.review(about.budget)
             evaluation = missed = guarantee = None
             if found.codes is not None:
                 evaluation = found.evaluate()
@@ -115,23 +106,21 @@ class Report:
             if about.times is not None and found.codes is not None:
                 parts["periods"] = found.by_period(about.times).to_dict()
         progress.step("report: rows")
-        rows = page_rows(found, plain, about.identity, doubts)
-        review = listed(found, plain, about.identity, doubts)
+        # A row below the threshold cannot be a confident error, however much budget is left.
+        places = positions(found, whole)
+        inside = found.state.eligible(found.tau)[places]
+        chosen, places = whole[inside], places[inside]
+        rows = page_rows(found, chosen, about.identity, doubts)
+        review = listed(found, chosen, about.identity, doubts)
+        eligible = eligible_figures(found)
         summary = {
             "schema_version": SCHEMA_VERSION,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "alerts": list(found.alerts),
             "verdict": _verdict(found) if evaluation is None else evaluation.verdict(),
-            "data": {
-                "name": about.name,
-                "rows": len(found.state) if about.rows is None else about.rows,
-                "audited": len(found.state),
-                "features": len(found.table.kinds),
-                "target": about.target,
-                "classes": [plain_label(label) for label in found.classes],
-                **_score_of(found),
-            },
-            "how": about.how,
+            "judgement": judgement(eligible, found.alerts),
+            "data": data_figures(found, about),
+            "how": {**library_of(found), **about.how},
             "design": _design(found),
             "settings": {
                 "tau": by_name(found.tau, found.classes),
@@ -139,14 +128,8 @@ class Report:
                 "budget": about.budget,
                 **about.settings,
             },
-            "eligible": _eligible(found),
-            "review": {
-                "budget": about.budget,
-                "audited": len(found.state),
-                "listed": review_size(len(found.state), about.budget),
-                "shown": len(rows["rows"]),
-                "first": records(review.head(FIRST_ROWS).map(plain_label)),
-            },
+            "eligible": eligible,
+            "review": review_figures(found, about.budget, review, places, len(rows["rows"])),
             "evaluation": None if evaluation is None else evaluation.to_dict(),
             "missed": None if missed is None else missed.to_dict(),
             "guarantee": None if guarantee is None else guarantee.to_dict(),
@@ -181,7 +164,7 @@ def _parts(found: Finding, about: About) -> tuple[dict[str, Any], dict[str, str]
     measures: dict[str, tuple[str | None, Callable[[], Any]]] = {
         "conflict": (_no_map(found), lambda: _conflict(found)),
         "contributions": (
-            None if _affordable(found, about) else COSTLY,
+            None if _affordable(found, about) else _absent("contributions"),
             lambda: plain(found.contributions().to_dict()),
         ),
         "calibration": (None, lambda: _calibration(found, curves)),
@@ -190,7 +173,7 @@ def _parts(found: Finding, about: About) -> tuple[dict[str, Any], dict[str, str]
     progress.step("report: map, signals and calibration")
     for name, (obstacle, measure) in measures.items():
         parts[name] = None
-        reason = NO_LABELS if found.codes is None else obstacle
+        reason = _absent("labels") if found.codes is None else obstacle
         if reason is None:
             try:
                 parts[name] = measure()
@@ -199,8 +182,13 @@ def _parts(found: Finding, about: About) -> tuple[dict[str, Any], dict[str, str]
         if reason is not None:
             left_out[name] = reason
     if not found.audit.has_rows:
-        left_out["regions"] = NO_REGIONS
+        left_out["regions"] = _absent("regions")
     return parts, left_out
+
+
+def _absent(why: str) -> str:
+    """Return why a part of the report is absent."""
+    return str(say(f"left_out.{why}"))
 
 
 def _affordable(found: Finding, about: About) -> bool:
@@ -212,20 +200,10 @@ def _affordable(found: Finding, about: About) -> bool:
 def _no_map(found: Finding) -> str | None:
     """Return why there is no map of conflict, if so."""
     if not found.state.has_stability:
-        return NO_MODEL if found.audit.has_rows else NO_ROWS
+        return _absent("model" if found.audit.has_rows else "rows")
     if found.codes is not None and not found.events.any():
-        return "There is no confident error to map."
+        return _absent("errors")
     return None
-
-
-def _score_of(found: Finding) -> dict[str, Any]:
-    """Return which class scores are the probability of; of more than two, the predicted one."""
-    if len(found.classes) > 2:
-        return {"positive": None, "scored": None}
-    return {
-        "positive": plain_label(found.classes[1]),
-        "scored": plain_label(found.classes[found.audit.scored]),
-    }
 
 
 def _calibration(found: Finding, curves: Curves) -> dict[str, Any]:
@@ -248,26 +226,6 @@ def _design(found: Finding) -> dict[str, Any] | None:
     }
 
 
-def _eligible(found: Finding) -> dict[str, Any]:
-    """Return how many predictions are confident, what they promise, and what was wrong."""
-    inside = found.state.eligible(found.tau)
-    design = found.state.design
-    everywhere, n = counted(design, np.ones(len(inside), bool), inside)
-    sure = found.state.confidence[inside]
-    weight = None if design is None else design.weight[inside]
-    events = None
-    if found.codes is not None:
-        (events,) = counted(design, found.events)
-    doubts = 1.0 - sure
-    return {
-        "rows": n,
-        "share": n / everywhere if everywhere else None,
-        "mean_confidence": float(np.average(sure, weights=weight)) if n else None,
-        "promised_errors": float(doubts.sum() if weight is None else weight @ doubts),
-        "errors": events,
-    }
-
-
 def _regions(found: Finding) -> list[dict[str, Any]]:
     """Return the regions in words: figures, and conditions as columns, operators and values."""
     return [
@@ -279,7 +237,6 @@ def _regions(found: Finding) -> list[dict[str, Any]]:
 def _verdict(found: Finding) -> str:
     n = len(found.state)
     sure = int(found.state.eligible(found.tau).sum())
-    return (
-        f"Of {n:,} predictions the model is at least {level(found.tau)} sure of {sure:,}. "
-        "Their labels are not known: they are ranked here, not judged."
+    return str(
+        say("verdict.unlabelled", rows=f"{sure:,}", audited=f"{n:,}", level=level(found.tau))
     )

@@ -8,21 +8,29 @@ from typing import Any
 
 from markupsafe import Markup
 
+from falcon_discover.report.labels import CAPTIONS, FACTS, TILES, TITLES
+
 Summary = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of words and numbers, as shown."""
+    """A table of words and numbers, as shown; `key` tells it from the others."""
 
     caption: str
     header: tuple[str, ...]
     rows: list[tuple[str, ...]]
+    key: str = ""
 
     @classmethod
-    def of(cls, caption: str, columns: Mapping[str, Sequence[str]]) -> Grid:
+    def of(cls, caption: str, columns: Mapping[str, Sequence[str]], key: str = "") -> Grid:
         """Return a table from its columns."""
-        return cls(caption, tuple(columns), list(zip(*columns.values(), strict=True)))
+        return cls(caption, tuple(columns), list(zip(*columns.values(), strict=True)), key)
+
+    @classmethod
+    def named(cls, key: str, columns: Mapping[str, Sequence[str]], **figures: Any) -> Grid:
+        """Return a table from its columns, with the caption that goes by its key."""
+        return cls.of(CAPTIONS[key].format(**figures), columns, key)
 
 
 @dataclass(frozen=True)
@@ -38,12 +46,13 @@ class Figure:
 
 @dataclass(frozen=True)
 class Bar:
-    """A region: its name, its words in full, its figures in words, and its bar."""
+    """A region: its number, name, words in full, figures in words, and its bar; 0 is all rows."""
 
     name: str
     words: str
     figures: str
     svg: Markup
+    number: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,13 +72,37 @@ class Section:
     grids: list[Grid] = field(default_factory=list)
     points: list[str] = field(default_factory=list)
 
+    @classmethod
+    def named(cls, key: str, lead: list[str], title: str = "", **parts: Any) -> Section:
+        """Return a section with the titles that go by its key, or by that of another."""
+        return cls(key, *TITLES[title or key], lead, **parts)
+
 
 @dataclass(frozen=True)
 class Tile:
-    """A headline figure."""
+    """A headline figure; `key` says which."""
 
     value: str
     words: str
+    key: str = ""
+
+    @classmethod
+    def named(cls, key: str, value: str, **figures: Any) -> Tile:
+        """Return a figure with the words that go by its key."""
+        return cls(value, TILES[key].format(**figures), key)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Something about what was audited."""
+
+    key: str
+    value: str
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return FACTS[self.key]
 
 
 def lines(statement: str) -> list[str]:

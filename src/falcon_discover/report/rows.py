@@ -15,8 +15,9 @@ from scipy.special import expit
 
 from falcon_discover.audit.finding import Finding
 from falcon_discover.data.table import Table
+from falcon_discover.report.surroundings import near_values, neighbours_of, unusual
 from falcon_discover.runtime.format import identifier, text
-from falcon_discover.runtime.types import FloatArray, IntArray
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.signals.catalogue import CATALOGUE, Signal
 from falcon_discover.signals.state import State
 
@@ -45,7 +46,7 @@ def row_numbers(found: Finding) -> pd.Index:
     return index if own else pd.Index(found.places)
 
 
-def _positions(found: Finding, review: pd.DataFrame) -> IntArray:
+def positions(found: Finding, review: pd.DataFrame) -> IntArray:
     """Return where the listed rows stand among those of the finding."""
     return np.searchsorted(found.places, review["row"].to_numpy())
 
@@ -60,7 +61,7 @@ def listed(
 
     `doubts` are the probabilities that rows carry a wrong label, NaN where none contradicts.
     """
-    top = _positions(found, review)
+    top = positions(found, review)
     table = review.assign(row=row_numbers(found)[top]).reset_index(drop=True)
     if found.codes is not None:
         table.insert(4, "actual", found.classes[found.codes[top].astype(int)])
@@ -80,14 +81,19 @@ def page_rows(
     """Return the first rows of `found.review()` with all the page shows of each.
 
     There are `names` of the fields of a row, `rows` as lists in that order, and what the fields
-    mean: `signals`, `columns`, `regions` in short and in full, `classes`.
+    mean: `signals`, `columns`, `regions` in short and in full, `classes`. Cells of columns are
+    places in `texts`.
     """
-    top = _positions(found, review)[:MAX_ROWS]
+    top = positions(found, review)[:MAX_ROWS]
     review = review.head(len(top))
     state, risk = found.state.take(top), found.risk()
-    regions = list(dict.fromkeys(number for number in review["region_id"] if number))
-    short, full = found.regions.names(), found.regions.words(np.array(regions, dtype=np.intp))
+    regions = _regions_of(found, top)
+    short, full = found.regions.names(), [rule.words for rule in found.regions.numbered]
     signals = [signal for signal in SHOWN if state.column(signal.name) is not None]
+    ranks = [_ranks(found, state, signal) for signal in signals]
+    columns = list(found.table.kinds)[:MAX_COLUMNS]
+    near = neighbours_of(found, top)
+    seen = [unusual(found, top, name) for name in columns]
     fields: dict[str, list[Any]] = {
         "row": row_numbers(found)[top].tolist(),
         "id": [] if identity is None else [identifier(v) for v in identity.to_numpy()[top]],
@@ -97,32 +103,74 @@ def page_rows(
         "suspicion": _rounded(review["suspicion"].to_numpy(dtype=np.float64)),
         "risk": [] if risk is None else _rounded(risk[top]),
         "label_doubt": [] if doubts is None else _rounded(doubts[top]),
-        "region": [regions.index(n) if n else -1 for n in review["region_id"]],
+        **_costs(review),
+        "regions": [[] for _ in top] if regions else [],
         "reason": [text(reason, 400) for reason in review["reason"]],
         "neighbours": _neighbours(state),
         "signals": _transposed([_rounded(_shown(state, signal)) for signal in signals]),
-        "doubt": _transposed([_doubt(found, state, signal) for signal in signals]),
-        "values": _transposed(_cells(found.table, top)),
+        "doubt": _transposed([doubt for doubt, _ in ranks]),
+        "trust": _transposed([trust for _, trust in ranks]),
+        "values": _transposed(_cells(found.table, top, columns)),
+        "near": []
+        if near is None
+        else _transposed([near_values(found, near, name) for name in columns]),
+        "place": _transposed([column.place for column in seen]),
+        "tail": _transposed([column.tail for column in seen]),
     }
+    for number, inside in enumerate(regions.values()):
+        for place in np.flatnonzero(inside):
+            fields["regions"][place].append(number)
     names = [name for name, values in fields.items() if values]
-    rows = _within_budget([list(row) for row in zip(*(fields[n] for n in names), strict=True)])
+    rows = [list(row) for row in zip(*(fields[n] for n in names), strict=True)]
+    rows, texts = _packed(rows, [names.index(n) for n in ("values", "near") if n in names])
     return {
         "names": names,
         "rows": rows,
+        "texts": texts,
         "identity": None if identity is None else text(identity.name, MAX_NAME),
         "classes": [text(label) for label in found.classes],
+        "region_ids": list(regions),
         "regions": [text(short[number - 1], MAX_REGION) for number in regions],
-        "region_words": [text(rule, MAX_REGION) for rule in full],
+        "region_words": [text(full[number - 1], MAX_REGION) for number in regions],
         "signals": [{"label": s.label, "unit": FORMATS.get(s.unit, "number")} for s in signals],
-        "columns": [text(name, MAX_NAME) for name in list(found.table.kinds)[:MAX_COLUMNS]],
+        "columns": [text(name, MAX_NAME) for name in columns],
+        "kinds": [found.table.kinds[name] for name in columns],
         "columns_left_out": max(0, len(found.table.kinds) - MAX_COLUMNS),
     }
 
 
-def _within_budget(rows: list[list[Any]]) -> list[list[Any]]:
-    """Return as many of the first rows as the page has room for."""
-    sizes = np.cumsum([len(json.dumps(row)) for row in rows])
-    return rows[: int(np.searchsorted(sizes, MAX_BYTES, side="right"))]
+def _regions_of(found: Finding, rows: IntArray) -> dict[int, BoolArray]:
+    """Return which of the rows each confirmed region holds, by its number."""
+    frame = found.table.frame.iloc[rows]
+    return {
+        number: rule.holds(frame)
+        for number, rule in enumerate(found.regions.numbered, start=1)
+        if rule.confirmed
+    }
+
+
+def _costs(review: pd.DataFrame) -> dict[str, list[Any]]:
+    names = [name for name in ("cost", "expected_cost") if name in review]
+    return {name: _rounded(review[name].to_numpy(dtype=np.float64), 2) for name in names}
+
+
+def _packed(rows: list[list[Any]], fields: list[int]) -> tuple[list[list[Any]], list[str]]:
+    """Return as many of the first rows as the page has room for, and the texts of their cells.
+
+    Cells repeat each other, so each text is kept once and a cell is its place.
+    """
+    texts: dict[str, int] = {}
+    kept: list[list[Any]] = []
+    size = 0
+    for row in rows:
+        new = {cell for field in fields for cell in row[field]}.difference(texts)
+        for field in fields:
+            row[field] = [texts.setdefault(cell, len(texts)) for cell in row[field]]
+        size += len(json.dumps(row)) + sum(len(json.dumps(cell)) for cell in new)
+        if size > MAX_BYTES:
+            break
+        kept.append(row)
+    return kept, list(texts)
 
 
 def _neighbours(state: State) -> list[list[int]]:
@@ -142,26 +190,31 @@ def _shown(state: State, signal: Signal) -> FloatArray:
     return np.asarray(expit(values)) if signal.unit == "log-odds" else values
 
 
-def _doubt(found: Finding, chosen: State, signal: Signal) -> list[float | None]:
-    """Return the share of confident predictions on which the signal casts less doubt."""
+def _ranks(found: Finding, chosen: State, signal: Signal) -> tuple[list[Any], list[Any]]:
+    """Return the share of confident predictions on which the signal casts less doubt, and more."""
     everywhere, here = found.state.column(signal.name), chosen.column(signal.name)
     assert everywhere is not None
     assert here is not None
     usual = np.sort(signal.sign * everywhere[found.state.eligible(found.tau)])
-    below = np.searchsorted(usual, signal.sign * here, side="left")
-    return _rounded(below / max(len(usual), 1), 2)
+    usual = usual[~np.isnan(usual)]
+    n, own = max(len(usual), 1), signal.sign * here
+    less = np.searchsorted(usual, own, side="left") / n
+    more = (len(usual) - np.searchsorted(usual, own, side="right")) / n
+    less[np.isnan(here)] = more[np.isnan(here)] = np.nan
+    # Rounded down: nothing is called more than all others.
+    return _rounded(np.floor(1_000 * less) / 1_000), _rounded(np.floor(1_000 * more) / 1_000)
 
 
-def _cells(table: Table, rows: IntArray) -> list[list[str]]:
-    columns = []
-    for name, kind in list(table.kinds.items())[:MAX_COLUMNS]:
+def _cells(table: Table, rows: IntArray, columns: list[str]) -> list[list[str]]:
+    cells = []
+    for name in columns:
         values = table.frame[name].iloc[rows]
-        if kind == "datetime":
+        if table.kinds[name] == "datetime":
             moments = pd.to_datetime(values, unit="s")
-            columns.append(["missing" if pd.isna(v) else str(v) for v in moments])
+            cells.append(["missing" if pd.isna(v) else str(v) for v in moments])
         else:
-            columns.append([text(value) for value in values])
-    return columns
+            cells.append([text(value) for value in values])
+    return cells
 
 
 def _rounded(values: FloatArray, digits: int = 4) -> list[float | None]:

@@ -155,8 +155,8 @@ def _limits() -> Section:
         "Limits",
         points=[
             UNSEEN,
-            "The estimate holds for rows like the audited ones. Where a batch is unlike them, label "
-            "some of its rows and audit again.",
+            "The estimate holds for rows like the audited ones. If a batch is unlike them, label some "
+            "of its rows and audit again.",
         ],
     )
 

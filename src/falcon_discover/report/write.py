@@ -23,9 +23,11 @@ from falcon_discover.audit.finding import Finding
 from falcon_discover.data.files import write_results
 from falcon_discover.exceptions import InputError
 from falcon_discover.report.build import About, Report
-from falcon_discover.report.sections import score_words, sections, tiles
+from falcon_discover.report.labels import PAGE as PAGE_WORDS
+from falcon_discover.report.sections import facts, next_steps, sections, tiles, title, verdict
+from falcon_discover.report.terms import Terms
+from falcon_discover.report.text import say
 from falcon_discover.runtime.atomic import write_text
-from falcon_discover.runtime.format import text
 from falcon_discover.runtime.records import json_text
 
 # Characters that Markdown or a browser showing it would take for markup.
@@ -34,12 +36,12 @@ _MARKDOWN = re.compile(r"([\\`*\[\]<|~])|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
 def html(report: Report) -> str:
     """Return the page: one file with everything in it, which asks nothing of any network."""
-    style, script = asset("style.css"), asset("script.js")
+    style, script = asset("style.css"), asset("panel.js") + asset("script.js")
     return _rendered(
         report,
         "report.html.j2",
         autoescape=True,
-        rows=embedded({"key": report.key, **report.rows}),
+        rows=embedded({"key": report.key, "words": PAGE_WORDS, **report.rows}),
         style=Markup(style),
         script=Markup(script),
         # Only this very script may run, even if a value found its way into the page as markup.
@@ -58,10 +60,14 @@ def _rendered(report: Report, template: str, *, autoescape: bool, **more: str) -
         .get_template(template)
         .render(
             summary=report.summary,
-            name=text(report.summary["data"]["name"]),
+            name=title(report.summary),
+            facts=facts(report.summary),
+            verdict=verdict(report.summary),
+            steps=next_steps(report.summary),
             tiles=tiles(report.summary),
-            score=text(score_words(report.summary["data"])),
             sections=sections(report.summary),
+            terms=Terms(),
+            footer=_footer(report.summary),
             **more,
         )
     )
@@ -92,15 +98,8 @@ def escaped_markdown(value: object) -> str:
     return _MARKDOWN.sub(lambda found: f"\\{found.group(0)}", " ".join(str(value).split()))
 
 
-def tied(words: str) -> str:
-    """Return a text in which a percent sign stays on the line of its number.
-
-    Examples
-    --------
-    >>> tied("at least 90 % sure") == "at least 90\N{NO-BREAK SPACE}% sure"
-    True
-    """
-    return words.replace(" %", "\N{NO-BREAK SPACE}%")
+def _footer(summary: dict[str, Any]) -> str:
+    return say("footer", version=summary["versions"]["falcon-discover"], created=summary["created"])
 
 
 @cache
@@ -115,7 +114,6 @@ def environment(*, autoescape: bool) -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters["md"] = escaped_markdown
-    environment.filters["tied"] = tied
     return environment
 
 

@@ -1,17 +1,29 @@
 """The sections of a report: one file each, all from the summary alone."""
 
 from falcon_discover.report.page import Section, Summary
-from falcon_discover.report.sections.about import about_section, limits_section
+from falcon_discover.report.sections.about import (
+    about_section,
+    glossary_section,
+    limits_section,
+)
 from falcon_discover.report.sections.budget import budget_section
 from falcon_discover.report.sections.calibration import calibrated_section, recalibration_section
-from falcon_discover.report.sections.headline import review_section, score_words, tiles
+from falcon_discover.report.sections.headline import (
+    facts,
+    next_steps,
+    score_words,
+    tiles,
+    title,
+    verdict,
+)
 from falcon_discover.report.sections.label_doubt import label_doubt_section
 from falcon_discover.report.sections.periods import periods_section
 from falcon_discover.report.sections.regions import regions_section
+from falcon_discover.report.sections.review import review_section
 from falcon_discover.report.sections.sides import mistaken_section, sides_section
 from falcon_discover.report.sections.signals import signals_section
 
-__all__ = ["score_words", "sections", "tiles"]
+__all__ = ["facts", "next_steps", "score_words", "sections", "tiles", "title", "verdict"]
 
 
 def _mistaken(summary: Summary) -> list[Section]:
@@ -21,8 +33,23 @@ def _mistaken(summary: Summary) -> list[Section]:
     return [mistaken_section(summary)] if labelled and many else []
 
 
+def _known_regions(summary: Summary) -> list[Section]:
+    """Return the section on regions of the fit, for rows without labels, if there are any."""
+    known = any(region["confirmed"] for region in summary["regions"])
+    return [regions_section(summary)] if known else []
+
+
 def sections(summary: Summary) -> list[Section]:
-    """Return the sections of a report, in order."""
+    """Return the sections of a report, in order; what needs labels only where there are some."""
+    if summary["evaluation"] is None:
+        return [
+            review_section(summary),
+            *_known_regions(summary),
+            calibrated_section(summary),
+            about_section(summary),
+            limits_section(summary),
+            glossary_section(),
+        ]
     return [
         review_section(summary),
         *label_doubt_section(summary),
@@ -36,4 +63,5 @@ def sections(summary: Summary) -> list[Section]:
         recalibration_section(summary),
         about_section(summary),
         limits_section(summary),
+        glossary_section(),
     ]

@@ -6,68 +6,67 @@ from typing import Any
 
 from falcon_discover.plots.charts import capture_chart, missed_chart
 from falcon_discover.plots.style import ranker_name
+from falcon_discover.report.labels import FIGURES
 from falcon_discover.report.page import Figure, Grid, Section, Summary, column, lines, thinned
 from falcon_discover.report.svg import svg
+from falcon_discover.report.text import say
 from falcon_discover.runtime.format import between, count, interval, number, share
 from falcon_discover.runtime.words import budget_words, counted, is_count, rate
 
 
 def budget_section(summary: Summary) -> Section:
     """Return how much review is enough."""
-    title = "How much review is enough"
     evaluation, curves = summary["evaluation"], summary["curves"]
-    if evaluation is None:
-        return Section("budget", title, "How much", ["The labels of these rows are not known."])
     lead = lines((summary["guarantee"] or summary["missed"])["statement"])
     if not summary["eligible"]["errors"]:
-        return Section("budget", title, "How much", lead, figures=[_missed(summary)])
+        return Section.named("budget", lead, figures=[_missed(summary)])
     budgets = sorted({line["budget"] for line in own_captures(summary)})
     main = [c for c in evaluation["captures"] if c["tau"] == evaluation["tau"]]
     names = list(dict.fromkeys(c["ranker"] for c in main))
-    words = "; ".join(
-        f"the top {budget_words(c['budget'])} by {ranker_name(evaluation['ranker'])} finds "
-        f"{counted(c['captured'])} of {count(c['events'])}"
-        for c in own_captures(summary)
+    words = say(
+        "budget.capture",
+        found="; ".join(
+            say(
+                "budget.capture.one",
+                budget=budget_words(c["budget"]),
+                captured=counted(c["captured"]),
+                events=count(c["events"]),
+            )
+            for c in own_captures(summary)
+        ),
     )
-    words = f"{words[0].upper()}{words[1:]}. Random review finds a share equal to the budget."
     known = {(c["ranker"], c["budget"]): c for c in main}
     ranks = {r["ranker"]: r for r in evaluation["rankings"] if r["tau"] == evaluation["tau"]}
-    columns = {"ranker": [ranker_name(name) for name in names]}
+    columns = {"ranking": [ranker_name(name) for name in names]}
     for budget in budgets:
-        columns[f"top {budget_words(budget)}"] = [
+        columns[f"riskiest {budget_words(budget)}"] = [
             f"{count(known[name, budget]['captured'])} "
             f"({share(known[name, budget]['capture'])}; "
             f"{interval(known[name, budget]['capture_low'], known[name, budget]['capture_high'])})"
             for name in names
         ]
-    columns["eligible AUROC"] = [
+    columns["AUROC"] = [
         f"{number(ranks[n]['eligible_auroc'])} "
         f"({between(ranks[n]['eligible_auroc_low'], ranks[n]['eligible_auroc_high'])})"
         for n in names
     ]
-    caption = (
-        "Confident errors found by ranker: number, share and its 95 % interval; AUROC among "
-        "confident predictions"
-    )
     budget = _share(summary)
     chart = svg(capture_chart(curves["capture"], curves["random_band"], budget), "capture", words)
-    figure = Figure("capture", "Found by review budget", words, chart, Grid.of(caption, columns))
+    figure = Figure("capture", FIGURES["capture"], words, chart, Grid.named("capture", columns))
     grids = [] if "cost" not in main[0] else [_costs(main, budgets, names)]
-    return Section(
-        "budget", title, "How much", lead, figures=[figure, _missed(summary)], grids=grids
-    )
+    return Section.named("budget", lead, figures=[figure, _missed(summary)], grids=grids)
 
 
 def _costs(main: list[dict[str, Any]], budgets: list[float], names: list[str]) -> Grid:
     """Return which share of the cost of confident errors is found."""
     known = {(c["ranker"], c["budget"]): c for c in main}
-    columns = {"ranker": [ranker_name(name) for name in names]}
+    columns = {"ranking": [ranker_name(name) for name in names]}
     for budget in budgets:
-        columns[f"top {budget_words(budget)}"] = [
+        columns[f"riskiest {budget_words(budget)}"] = [
             share(known[name, budget]["captured_cost"]) for name in names
         ]
     total = number(main[0]["cost"], 0)
-    return Grid.of(f"Share of the cost of confident errors ({total}) that is found", columns)
+    return Grid.named("costs", columns, total=total)
 
 
 def _share(summary: Summary) -> float:
@@ -79,28 +78,26 @@ def _share(summary: Summary) -> float:
 def _missed(summary: Summary) -> Figure:
     curve, budget = summary["curves"]["missed"], _share(summary)
     missed = summary["missed"]
-    words = (
-        f"Reading the top {budget_words(missed['budget'])} leaves {rate(missed['rate'])} wrong "
-        "among the rest. The upper band holds for all budgets at once with 95% confidence, in the "
-        f"long run and {missed['assumed']}: a budget may be read off it. For one named beforehand "
-        "the bound is lower."
+    words = say(
+        "budget.missed",
+        budget=budget_words(missed["budget"]),
+        rate=rate(missed["rate"]),
+        assumed=missed["assumed"],
     )
     shown = thinned(curve)
-    grid = Grid.of(
-        "Confident errors among rows left unread, by review budget",
+    grid = Grid.named(
+        "missed",
         {
             "reviewed": column(shown, share, "budget"),
             "rows left": column(shown, count, "unreviewed"),
             "confident errors left": column(shown, count, "missed"),
             "rate": column(shown, lambda v: share(v, 3), "rate"),
-            "upper bound, this budget named beforehand": column(
-                shown, lambda v: share(v, 3), "upper"
-            ),
-            "upper band, any budget": column(shown, lambda v: share(v, 3), "band"),
+            "upper bound, for this budget alone": column(shown, lambda v: share(v, 3), "upper"),
+            "upper bound, for all budgets": column(shown, lambda v: share(v, 3), "band"),
         },
     )
     chart = svg(missed_chart(curve, budget), "missed", words)
-    return Figure("missed", "Left unread by review budget", words, chart, grid)
+    return Figure("missed", FIGURES["missed"], words, chart, grid)
 
 
 def own_captures(summary: Summary) -> list[dict[str, Any]]:

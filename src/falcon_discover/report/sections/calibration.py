@@ -1,4 +1,4 @@
-"""Whether the model is calibrated at all, and what recalibration changes."""
+"""Whether the model's confidence is accurate, and what recalibration changes."""
 
 from __future__ import annotations
 
@@ -6,59 +6,69 @@ from typing import Any
 
 from falcon_discover.evaluation.recalibration import CAUTIOUS
 from falcon_discover.plots.charts import calibration_chart, confidence_chart, reliability_chart
+from falcon_discover.report.labels import FIGURES
 from falcon_discover.report.page import Figure, Grid, Section, Summary, column
+from falcon_discover.report.sections.headline import about
 from falcon_discover.report.svg import svg
-from falcon_discover.runtime.format import amount, count, interval, number, share
+from falcon_discover.report.text import Said, say
+from falcon_discover.runtime.format import amount, count, interval, number, share, undefined
 from falcon_discover.runtime.words import level
 
 METHODS = {CAUTIOUS: "discrepancy, caution auto"}
+# A change of the errors by less than this share is called little.
+NOTABLE_CHANGE = 0.05
 
 
 def calibrated_section(summary: Summary) -> Section:
-    """Return whether the model is calibrated at all."""
+    """Return whether the model's confidence is accurate."""
     curves, tau, sure = summary["curves"], summary["settings"]["tau"], summary["eligible"]
     figures = []
-    lead = []
+    lead: list[str] = []
     if curves["reliability"]:
-        lead.append(_calibration_words(summary))
+        lead += _calibration_words(summary)
         bins = curves["reliability"]
         last = bins[-1]
-        words = (
-            f"In the surest bin, {share(last['from'], 0)} to {share(last['to'], 0)}, the model is "
-            f"{share(last['confidence'])} sure on average and right in {share(last['accuracy'])} "
-            f"({interval(last['low'], last['high'])}) of {count(last['rows'])} cases."
+        words = say(
+            "calibrated.reliability",
+            low=share(last["from"], 0),
+            high=share(last["to"], 0),
+            sure=share(last["confidence"]),
+            right=share(last["accuracy"]),
+            interval=interval(last["low"], last["high"]),
+            rows=count(last["rows"]),
         )
-        grid = Grid.of(
-            "Right predictions by confidence",
+        grid = Grid.named(
+            "reliability",
             {
                 "confidence": [f"{share(b['from'], 0)} to {share(b['to'], 0)}" for b in bins],
                 "rows": column(bins, count, "rows"),
                 "mean confidence": column(bins, share, "confidence"),
                 "right": column(bins, share, "accuracy"),
-                "95 % interval": column(bins, interval, "low", "high"),
+                "95% interval": column(bins, interval, "low", "high"),
             },
         )
         chart = svg(reliability_chart(bins), "reliability", words)
-        figures.append(Figure("reliability", "As sure as right?", words, chart, grid))
+        figures.append(Figure("reliability", FIGURES["reliability"], words, chart, grid))
     bins = curves["confidence"]
-    words = (
-        f"{count(sure['rows'])} of {count(summary['data']['audited'])} predictions are at least "
-        f"{level(tau)} sure; only they can be confident errors."
+    words = say(
+        "calibrated.confidence",
+        rows=count(sure["rows"]),
+        audited=count(summary["data"]["audited"]),
+        level=level(tau),
     )
     labelled = "wrong" in bins[0]
-    grid = Grid.of(
-        "Predictions by confidence",
+    grid = Grid.named(
+        "confidence",
         {
             "confidence": [f"{share(b['from'])} to {share(b['to'])}" for b in bins],
             "rows": column(bins, count, "rows"),
             **({"wrong": column(bins, count, "wrong")} if labelled else {}),
-            "eligible": [_eligible(b, tau) for b in bins],
+            "confident": [_eligible(b, tau) for b in bins],
         },
     )
     chart = svg(confidence_chart(bins, tau), "confidence", words)
-    figures.append(Figure("confidence", "How sure it is", words, chart, grid))
-    title = "Is the model calibrated at all"
-    return Section("calibrated", title, "Calibrated?", lead, figures=figures)
+    figures.append(Figure("confidence", FIGURES["confidence"], words, chart, grid))
+    return Section.named("calibrated", lead, figures=figures)
 
 
 def _eligible(line: dict[str, Any], tau: float | dict[str, float]) -> str:
@@ -68,63 +78,71 @@ def _eligible(line: dict[str, Any], tau: float | dict[str, float]) -> str:
     return "yes" if line["from"] >= highest else "some classes"
 
 
-def _calibration_words(summary: Summary) -> str:
+def _calibration_words(summary: Summary) -> list[Said]:
     sure, model = summary["eligible"], summary["evaluation"]["model"]
-    tau = summary["settings"]["tau"]
-    head = (
-        f"The model is right in {share(model['accuracy'])} of all cases; its AUROC is "
-        f"{number(model['auroc'])}, its expected calibration error {number(model['ece'])}."
-    )
-    if not sure["rows"]:
-        return head
-    return (
-        f"{head} Where it is at least {level(tau)} sure, its own confidence promises "
-        f"{sure['promised_errors']:,.0f} errors; there were {count(sure['errors'])}."
-    )
+    said = [
+        say(
+            "calibrated.model",
+            accuracy=share(model["accuracy"]),
+            auroc=number(model["auroc"]),
+            ece=number(model["ece"]),
+        )
+    ]
+    if sure["rows"]:
+        figures = {"expected": about(sure["promised_errors"]), "errors": count(sure["errors"])}
+        said.append(say("calibrated.confident", level=level(summary["settings"]["tau"]), **figures))
+    return said
 
 
 def recalibration_section(summary: Summary) -> Section:
     """Return calibration before and after."""
-    title = "Calibration before and after"
     found = summary["calibration"]
     if found is None:
-        return Section(
-            "recalibration", title, "Before and after", [summary["left_out"]["calibration"]]
-        )
+        return Section.named("recalibration", [summary["left_out"]["calibration"]])
     methods = found["methods"]
     drawn = [m for m in methods if m["method"] != CAUTIOUS]
     before, after = drawn[0], drawn[-1]
-    words = (
-        f"Log loss {number(before['nll'], 4)} before, {number(after['nll'], 4)} after the "
-        "calibration that uses the evidence (discrepancy). Before, "
-        f"{count(before['confident'])} predictions are at least {level(found['tau'])} sure; "
-        f"among as many of the surest, {amount(before['errors_at_coverage'])} are wrong before, "
-        f"{amount(after['errors_at_coverage'])} after."
+    words = say(
+        "recalibration.words",
+        before=number(before["nll"], 4),
+        after=number(after["nll"], 4),
+        confident=count(before["confident"]),
+        errors=amount(before["errors_at_coverage"]),
+        errors_after=amount(after["errors_at_coverage"]),
     )
-    price = (
-        "Equal coverage: errors among as many of the surest predictions as are confident before; "
-        "rows of equal confidence count by their share. Confident errors alone do not compare "
-        "methods that are sure of different numbers of rows. Caution makes confident errors fewer "
-        "by making fewer predictions confident, at the price of worse calibration."
-    )
-    grid = Grid.of(
-        "Calibration before and after",
+    grid = Grid.named(
+        "recalibration",
         {
             "method": [METHODS.get(m["method"], m["method"]) for m in methods],
             "log loss": column(methods, lambda v: number(v, 4), "nll"),
             "Brier score": column(methods, lambda v: number(v, 4), "brier"),
-            "ECE": column(methods, lambda v: number(v, 4), "ece"),
+            "calibration error": column(methods, lambda v: number(v, 4), "ece"),
             "AUROC": column(methods, number, "auroc"),
             "accuracy": column(methods, share, "accuracy"),
             "confident": column(methods, count, "confident"),
             "confident errors": column(methods, count, "confident_errors"),
-            "rate and 95 % interval": [
+            "rate and 95% interval": [
                 f"{share(m['rate'])} ({interval(m['low'], m['high'])})" for m in methods
             ],
             "errors at equal coverage": column(methods, amount, "errors_at_coverage"),
         },
     )
     chart = svg(calibration_chart(drawn, found["tau"]), "change", words)
-    figure = Figure("change", "Relative to before", words, chart, grid)
-    lead, short = [found["words"]], "Before and after"
-    return Section("recalibration", title, short, lead, figures=[figure], points=[price])
+    figure = Figure("change", FIGURES["change"], words, chart, grid)
+    lead: list[str] = [_change(before, after), found["words"]]
+    points: list[str] = [say("recalibration.coverage"), say("recalibration.caution")]
+    return Section.named("recalibration", lead, figures=[figure], points=points)
+
+
+def _change(before: dict[str, Any], after: dict[str, Any]) -> Said:
+    """Return in a sentence whether recalibration would help."""
+    errors = before["errors_at_coverage"]
+    if undefined(errors) or undefined(after["errors_at_coverage"]):
+        return say("recalibration.little")
+    fewer = errors - after["errors_at_coverage"]
+    if abs(fewer) <= max(NOTABLE_CHANGE * errors, 1.0):
+        return say("recalibration.little")
+    confident = count(before["confident"])
+    if fewer > 0:
+        return say("recalibration.better", fewer=about(fewer), confident=confident)
+    return say("recalibration.worse", more=about(-fewer), confident=confident)

@@ -1,4 +1,4 @@
-"""Confident errors as time goes on."""
+"""Confident errors over time."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def periods_section(summary: Summary) -> list[Section]:
     if found is None:
         return []
     periods = found["periods"]
-    grid = Grid.of(
-        "Confident predictions and those that were wrong, by period",
+    grid = Grid.named(
+        "periods",
         {
             "period": column(periods, text, "period"),
             "rows": column(periods, count, "rows"),
@@ -29,4 +29,4 @@ def periods_section(summary: Summary) -> list[Section]:
     figure = Figure(
         "periods", chart.title, found["words"], svg(chart, "periods", found["words"]), grid
     )
-    return [Section("periods", "As time goes on", "Time", figures=[figure])]
+    return [Section.named("periods", [], figures=[figure])]

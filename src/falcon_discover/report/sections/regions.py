@@ -5,31 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from falcon_discover.plots.charts import conflict_chart, region_chart, told
-from falcon_discover.regions.region_set import GROUPED, INDEPENDENT
-from falcon_discover.report.page import Bar, Figure, Grid, Section, Summary, column, lines
+from falcon_discover.report.labels import FIGURES
+from falcon_discover.report.page import Bar, Figure, Grid, Section, Summary, column
 from falcon_discover.report.rows import MAX_REGION
+from falcon_discover.report.sections.headline import about
 from falcon_discover.report.svg import strip, svg
+from falcon_discover.report.text import Said, say
 from falcon_discover.runtime.format import count, interval, number, share, text, undefined
 from falcon_discover.signals.catalogue import CONFLICT_WORDS
 
-# What a report says of the regions of each claim, on rows that they were not found on.
-LEADS = {
-    "more than predicted": "In {n} there are more confident errors than the model's confidence "
-    "predicts.",
-    "frequent, as predicted": "In {n} confident errors are frequent, about as many as the model's "
-    "confidence there implies.",
-    "frequent": "In {n} confident errors are frequent.",
-    "no more than predicted": "In {n} there are no more confident errors than the model's "
-    "confidence predicts.",
-    "not frequent": "In {n} confident errors are not frequent.",
-}
-# What it says of those of each outcome, on other rows.
-OUTCOMES = {
-    "held": "{n} held: there is an excess again, by a test at 5% for all regions together.",
-    "did not hold": "{n} did not hold: the excess is clearly smaller than at the fit.",
-    "cannot tell": "Of {n} these rows cannot tell.",
-}
-CONFIRMED = "Each was found on one half of the labelled rows and confirmed on the other."
+# What is said of the regions of each claim, on rows that they were not found on.
+CLAIMS = (
+    "more than predicted",
+    "frequent, as predicted",
+    "frequent",
+    "no more than predicted",
+    "not frequent",
+)
+# What is said of those of each outcome, on other rows.
+OUTCOMES = ("held", "did not hold", "cannot tell")
 
 
 def regions_section(summary: Summary) -> Section:
@@ -44,91 +38,89 @@ def regions_section(summary: Summary) -> Section:
             text(r["rule"], MAX_REGION),
             _figures(r),
             strip(region_chart([r], shown), f"region-{i}", _alternative(r)),
+            r["region_id"],
         )
         for i, r in enumerate(shown)
     ]
-    lead = [_lead([r for r in shown if r["kind"] != "all"], summary, usual)]
-    grids = [_region_grid("Regions in words", shown)] if shown else []
-    points = []
+    lead: list[str] = [*_lead([r for r in shown if r["kind"] != "all"], summary, usual)]
+    grids = [_region_grid(shown)] if shown else []
+    points: list[str] = []
     if doubtful:
-        points.append(
-            f"In {_regions(len(doubtful), 'more ')} an excess of confident errors was found on one "
-            "half of the rows and did not hold on the other; do not act on it: "
-            f"{'; '.join(text(r['name'], MAX_REGION) for r in doubtful)}."
-        )
+        names = "; ".join(text(r["name"], MAX_REGION) for r in doubtful)
+        points.append(say("regions.doubtful", names=names))
     figures = []
     conflict = summary["conflict"]
     if conflict is not None and conflict["slices"]:
         figures.append(conflict_figure(conflict))
-        points += lines(conflict["words"])[:1]
-    elif "conflict" in summary["left_out"]:
-        points.append(f"Conflict map: {summary['left_out']['conflict']}")
-    title = "Where errors gather"
-    return Section("regions", title, "Where", lead, bars, figures, grids, points)
+    elif "conflict" in summary["left_out"] and summary["evaluation"] is not None:
+        points.append(say("conflict.left out", reason=summary["left_out"]["conflict"]))
+    return Section.named("regions", lead, bars=bars, figures=figures, grids=grids, points=points)
 
 
-def _lead(shown: list[dict[str, Any]], summary: Summary, usual: float | None) -> str:
+def _lead(shown: list[dict[str, Any]], summary: Summary, usual: float | None) -> list[Said]:
     if "regions" in summary["left_out"]:
-        return str(summary["left_out"]["regions"])
+        return [say("left_out.regions")]
     if not shown:
-        verb = "is confirmed to have" if summary["regions"] else "has"
-        return f"No region {verb} more confident errors than the model's confidence predicts."
+        return [say("regions.unconfirmed" if summary["regions"] else "regions.none")]
     if any(r["outcome"] for r in shown):
-        parts = ["Regions confirmed at the fit, counted on these rows and tested again."]
-        parts += [*_counted([r["outcome"] for r in shown], OUTCOMES), CONFIRMED]
+        said = [say("regions.again"), *_counted([r["outcome"] for r in shown], OUTCOMES)]
+        said.append(say("regions.confirmed"))
     else:
-        parts = [*_counted([r["claim"] for r in shown], LEADS), CONFIRMED]
-        parts.append("The figures are of rows it was not found on.")
-    parts.append(GROUPED if (summary.get("design") or {}).get("groups") else INDEPENDENT)
+        said = [*_counted([r["claim"] for r in shown], CLAIMS), say("regions.confirmed")]
+        said.append(say("regions.elsewhere"))
+    grouped = (summary.get("design") or {}).get("groups")
+    said.append(say("regions.grouped" if grouped else "regions.independent"))
     if usual is not None:
-        parts.append("The dashed mark is the rate of all confident predictions.")
-    return " ".join(parts)
+        said.append(say("regions.mark"))
+    return said
 
 
-def _counted(found: list[str], sentences: dict[str, str]) -> list[str]:
+def _counted(found: list[str], words: tuple[str, ...]) -> list[Said]:
     """Return the sentence of each word that is found, with how many regions it is about."""
     said = [
-        words.format(n=_regions(found.count(word)))
-        for word, words in sentences.items()
-        if word in found
+        say(f"regions.{word}", n=_regions(found.count(word))) for word in words if word in found
     ]
-    return [sentence[0].upper() + sentence[1:] for sentence in said]
+    return [Said(one.key, one[0].upper() + one[1:]) for one in said]
 
 
-def _regions(n: int, more: str = "") -> str:
-    return f"one {more}region" if n == 1 else f"{n} {more}regions"
+def _regions(n: int) -> str:
+    return "one region" if n == 1 else f"{n} regions"
 
 
-def _figures(region: dict[str, Any]) -> str:
+def _figures(region: dict[str, Any]) -> Said:
     if not region["eligible"]:
-        return "no confident prediction here"
-    words = (
-        f"{count(region['events'])} of {count(region['eligible'])} confident predictions wrong: "
-        f"{share(region['rate'])} (95% interval {interval(region['low'], region['high'])})"
+        return say("regions.empty")
+    words = say(
+        "regions.figures",
+        events=count(region["events"]),
+        eligible=count(region["eligible"]),
+        rate=share(region["rate"]),
+        interval=interval(region["low"], region["high"]),
     )
     if region["kind"] == "all":
         return words
-    lift = "" if undefined(region["lift"]) else f", {region['lift']:.1f} times the usual rate"
     again = f": {region['outcome']}" if region["outcome"] else ""
-    return f"{words}{lift}; {region['expected']:.1f} expected from their confidence{again}"
+    lift = "" if undefined(region["lift"]) else say("regions.lift", lift=f"{region['lift']:.1f}")
+    expected = say("regions.expected", expected=about(region["expected"]))
+    return Said(words.key, f"{words}{lift}{expected}{again}")
 
 
 def _alternative(region: dict[str, Any]) -> str:
-    low, high = share(region["low"]), share(region["high"])
-    return f"{share(region['rate'])} wrong, 95 % interval {low} to {high}"
+    figures = {key: share(region[key]) for key in ("rate", "low", "high")}
+    return say("regions.bar", **figures)
 
 
-def _region_grid(caption: str, rows: list[dict[str, Any]]) -> Grid:
+def _region_grid(rows: list[dict[str, Any]]) -> Grid:
     again = any(r["outcome"] for r in rows)
-    return Grid.of(
-        caption,
+    return Grid.named(
+        "regions",
         {
             "region": [text(r["rule"], MAX_REGION) for r in rows],
             ("at the fit" if again else "finding"): [r["claim"] or r["kind"] for r in rows],
             "confident": column(rows, count, "eligible"),
             "wrong": column(rows, count, "events"),
             "rate": column(rows, share, "rate"),
-            "95 % interval": column(rows, interval, "low", "high"),
+            "95% interval": column(rows, interval, "low", "high"),
             "expected": column(rows, lambda v: number(v, 1), "expected"),
             **({"on these rows": [r["outcome"] or "" for r in rows]} if again else {}),
         },
@@ -141,20 +133,18 @@ def conflict_figure(conflict: dict[str, Any]) -> Figure:
     pair = (best or slices[0])["evidence"], (best or slices[0])["instability"]
     shown = [s for s in slices if (s["evidence"], s["instability"]) == pair]
     evidence, instability = (CONFLICT_WORDS[name] for name in pair)
-    words = (
-        f"Each cell holds the confident predictions with {evidence} at most and {instability} at "
-        "least the values at its sides: by how many percentage points they are wrong more often "
-        "than all confident predictions, and how many are wrong. Bold: more often than predictions "
-        "of the same confidence, which holds for all cells together with 95% confidence."
-    )
+    words = say("conflict.words", evidence=evidence, instability=instability)
     if best is not None:
-        words += (
-            f" Framed, the best: {count(best['events'])} of {count(best['rows'])} wrong, "
-            f"{number(best['expected'], 1)} expected at their confidence "
-            f"(p = {number(best['p_value'])} as the best of all)."
+        clearest = say(
+            "conflict.best",
+            events=count(best["events"]),
+            rows=count(best["rows"]),
+            expected=about(best["expected"]),
+            p=number(best["p_value"]),
         )
-    grid = Grid.of(
-        "Excess of confident errors",
+        words = Said(words.key, f"{words} {clearest}")
+    grid = Grid.named(
+        "conflict",
         {
             f"{evidence} at most": column(shown, number, "evidence_at_most"),
             f"{instability} at least": [f"{s['instability_at_least']:.4f}" for s in shown],
@@ -167,6 +157,5 @@ def conflict_figure(conflict: dict[str, Any]) -> Figure:
             ),
         },
     )
-    title = "Discrepancy map: weak evidence meets unstable scores"
     chart = svg(conflict_chart(slices, best, pair), "conflict", words)
-    return Figure("conflict", title, words, chart, grid)
+    return Figure("conflict", FIGURES["conflict"], words, chart, grid)

@@ -1,28 +1,13 @@
 "use strict";
 (function () {
-  var data = JSON.parse(document.getElementById("rows").textContent);
+  var data = falcon.data, say = falcon.say, make = falcon.make, percent = falcon.percent, meter = falcon.meter;
   var PAGE = 25;
-  // The mark, its sign, its key, and what it says of a row.
-  var MARKS = [
-    ["right", "✓", "r", "the prediction is right"], ["wrong", "✗", "w", "the prediction is wrong"],
-    ["label wrong", "⚑", "l", "wrong label, right prediction"], ["unsure", "?", "u", "the prediction is unsure"]
-  ];
+  // The mark, its sign and its key.
+  var MARKS = [["right", "✓", "r"], ["wrong", "✗", "w"], ["label wrong", "⚑", "l"], ["unsure", "?", "u"]];
 
   // A browser may refuse storage for files: marks and theme then last as long as the page.
   function stored(key) { try { return window.localStorage.getItem(key); } catch (e) { return null; } }
   function store(key, value) { try { window.localStorage.setItem(key, value); } catch (e) { return; } }
-
-  function make(tag, attributes, children) {
-    var node = document.createElement(tag);
-    Object.keys(attributes || {}).forEach(function (name) {
-      if (name === "text") { node.textContent = attributes[name]; }
-      else if (name === "on") {
-        Object.keys(attributes.on).forEach(function (event) { node.addEventListener(event, attributes.on[event]); });
-      } else if (attributes[name] !== null && attributes[name] !== undefined) { node.setAttribute(name, attributes[name]); }
-    });
-    (children || []).forEach(function (child) { if (child) { node.appendChild(child); } });
-    return node;
-  }
 
   function theme() {
     var root = document.documentElement, button = document.getElementById("theme");
@@ -30,7 +15,7 @@
       var chosen = root.getAttribute("data-theme");
       return chosen ? chosen === "dark" : window.matchMedia("(prefers-color-scheme: dark)").matches;
     }
-    function label() { button.textContent = dark() ? "Light mode" : "Dark mode"; }
+    function label() { button.textContent = say(dark() ? "theme.light" : "theme.dark"); }
     var kept = stored("falcon-discover:theme");
     if (kept === "dark" || kept === "light") { root.setAttribute("data-theme", kept); }
     button.addEventListener("click", function () {
@@ -64,29 +49,30 @@
     return found;
   }
 
-  function percent(share) {
-    if (share >= 1) { return "100 %"; }
-    return (Math.floor(share * 1000) / 10).toFixed(1) + " %";
-  }
   function name(row) { return has("id") ? String(row.id) : String(row.row); }
-  function region(row) { return row.region >= 0 ? data.region_words[row.region] : ""; }
+  function within(row, region) { return Boolean(row.regions) && row.regions.indexOf(region) >= 0; }
   function haystack(row) {
     if (!row.text) {
-      row.text = [row.row, row.id, data.classes[row.predicted], region(row), row.reason].concat(row.values || []).join(" ").toLowerCase();
+      var cells = (row.values || []).map(function (place) { return data.texts[place]; });
+      var regions = (row.regions || []).map(function (i) { return data.region_words[i]; });
+      row.text = [row.row, row.id, data.classes[row.predicted], row.reason].concat(regions, cells).join(" ").toLowerCase();
     }
     return row.text;
   }
 
   var state = { sort: "rank", down: false, limit: PAGE, open: {}, blind: false, query: "", predicted: "", region: "", mark: "", label: "" };
-  var body, status, tally, more;
+  var body, status, tally, more, said;
 
+  function inRegion(row) {
+    if (state.region === "") { return true; }
+    return state.region === "-1" ? !(row.regions || []).length : within(row, Number(state.region));
+  }
   function chosen() {
     var query = state.query.trim().toLowerCase();
     var found = rows.filter(function (row) {
       var mark = marks[row.row] || "none";
       return (!query || haystack(row).indexOf(query) >= 0) &&
-        (state.predicted === "" || String(row.predicted) === state.predicted) &&
-        (state.region === "" || String(row.region) === state.region) &&
+        (state.predicted === "" || String(row.predicted) === state.predicted) && inRegion(row) &&
         (state.mark === "" || mark === state.mark) &&
         (state.blind || state.label === "" || (row.actual === row.predicted ? "right" : "wrong") === state.label);
     });
@@ -113,6 +99,9 @@
     });
   }
 
+  // Without labels none can be wrong.
+  function kinds() { return MARKS.filter(function (kind) { return known || kind[0] !== "label wrong"; }); }
+
   // A label can be marked wrong where it is shown and contradicts the prediction.
   function offered(row) {
     var contradicted = known && !state.blind && row.actual !== row.predicted;
@@ -120,50 +109,54 @@
   }
 
   function tag(row) {
-    if (state.blind) { return make("span", { class: "tag", text: "hidden" }); }
+    if (state.blind) { return make("span", { class: "tag", text: say("hidden") }); }
     var right = row.actual === row.predicted;
-    var words = right ? "✓ right" : "✗ wrong: " + data.classes[row.actual];
-    if (row.label_doubt >= 0.5) { words += " (label doubtful: " + percent(row.label_doubt) + ")"; }
+    var words = right ? say("tag.right") : say("tag.wrong", data.classes[row.actual]);
+    if (row.label_doubt >= 0.5) { words += say("tag.doubt", percent(row.label_doubt)); }
     return make("span", { class: "tag " + (right ? "right" : "wrong"), dir: "auto", text: words });
   }
 
   function buttons(row) {
-    return make("span", { class: "marks", role: "group", "aria-label": "Mark row " + name(row) }, offered(row).map(function (kind) {
+    return make("span", { class: "marks", role: "group", "aria-label": say("mark.group", name(row)) }, offered(row).map(function (kind) {
       return make("button", {
-        type: "button", "data-mark": kind[0], "aria-pressed": "false", title: kind[0] + " (" + kind[2] + ")",
-        "aria-label": "Row " + name(row) + ": " + kind[3], text: kind[1],
+        type: "button", "data-mark": kind[0], "aria-pressed": "false", title: say("mark.title", kind[0], kind[2]),
+        "aria-label": say("mark.button", name(row), kind[0]), text: kind[1],
         on: { click: function () { mark(row, kind[0]); } }
       });
     }));
   }
 
-  function meter(share, text) {
-    var fill = make("i");
-    fill.style.width = Math.round(100 * Math.max(0, Math.min(1, share))) + "%";
-    return make("span", { class: "num" }, [make("span", { class: "meter", "aria-hidden": "true" }, [fill]), make("span", { text: text })]);
-  }
-
+  // One scale for all bars, from 0 to a round number that the head of the column states.
+  var SCALE = [0.05, 0.1, 0.2, 0.5, 1].filter(function (top) {
+    return rows.every(function (row) { return (row.risk || 0) <= top; });
+  })[0];
   function risk(row) {
     if (row.risk === null || row.risk === undefined) { return make("span", { class: "num", text: row.suspicion.toFixed(3) }); }
-    var most = rows.reduce(function (top, other) { return Math.max(top, other.risk || 0); }, 0.0001);
-    return meter(row.risk / most, row.risk > 0 ? percent(row.risk) : "0 %");
+    return meter(row.risk / SCALE, row.risk > 0 ? percent(row.risk) : "0%");
+  }
+  function amount(key) {
+    return function (row) {
+      var value = row[key] === null || row[key] === undefined ? "" : row[key].toLocaleString("en", { maximumFractionDigits: 2 });
+      return make("span", { class: "num", text: value });
+    };
   }
 
   function columns() {
     return [
       ["rank", "#", "wide", function (row) { return make("span", { class: "num", text: row.rank }); }],
-      ["name", data.identity || "Row", "", function (row) {
+      ["name", data.identity || say("row"), "", function (row) {
         return make("button", {
           type: "button", class: "open" + (name(row).length <= 14 ? " short" : ""), dir: "auto", "aria-expanded": String(Boolean(state.open[row.rank])), text: name(row),
-          "aria-label": "Row " + name(row) + ": details", on: { click: function () { toggle(row); } }
+          "aria-label": say("open", name(row)), on: { click: function () { toggle(row); } }
         });
       }],
-      ["predicted", "Predicted", "", function (row) { return make("bdi", { text: data.classes[row.predicted] }); }],
-      ["confidence", "Sure", "wide", function (row) { return make("span", { class: "num", text: percent(row.confidence) }); }],
-      [has("risk") ? "risk" : "suspicion", has("risk") ? "Risk" : "Suspicion", "", risk],
-      known ? ["label", "Label", "wide", tag] : null,
-      ["reason", "Why", "why wide", function (row) { return make("span", { text: row.reason }); }],
-      ["", "Your mark", "act", buttons]
+      ["predicted", say("predicted"), "label", function (row) { return make("bdi", { text: data.classes[row.predicted] }); }],
+      ["confidence", say("confidence"), "wide", function (row) { return make("span", { class: "num", text: percent(row.confidence) }); }],
+      has("risk") ? ["risk", say("risk"), "risk", risk, say("risk.scale", Math.round(100 * SCALE) + "%")] : ["suspicion", say("suspicion"), "", risk],
+      has("expected_cost") ? ["expected_cost", say("expected_cost"), "wide", amount("expected_cost")] : has("cost") ? ["cost", say("cost"), "wide", amount("cost")] : null,
+      known ? ["label", say("label"), "label", tag] : null,
+      ["reason", say("reason"), "why", function (row) { return make("span", { title: row.reason, text: row.reason }); }],
+      ["", say("mark"), "act", buttons]
     ].filter(Boolean);
   }
 
@@ -174,6 +167,7 @@
     document.getElementById("filter-label").disabled = labels;
     document.querySelector('th[data-key="label"] .sort').disabled = labels;
     draw();
+    members();
   }
 
   function toggle(row) {
@@ -181,48 +175,6 @@
     draw();
     var button = body.querySelector('tr.row[data-row="' + row.rank + '"] .open');
     if (button) { button.focus(); }
-  }
-
-  function shown(value, unit) {
-    if (value === null || value === undefined) { return "not defined"; }
-    if (unit === "share" || unit === "odds") { return percent(value); }
-    return unit === "ratio" ? value.toFixed(2) + " ×" : String(Math.round(value * 1000) / 1000);
-  }
-
-  function pairs(heads, lines) {
-    var third = heads.length > 2;
-    return make("table", { class: "pairs" }, [
-      make("thead", {}, [make("tr", {}, heads.map(function (head, i) { return make("th", { scope: "col", class: i === 1 && third ? "num" : "", text: head }); }))]),
-      make("tbody", {}, lines.map(function (line) {
-        return make("tr", {}, [make("th", { scope: "row", dir: "auto", text: line[0] }), make("td", { class: third ? "num" : "", dir: "auto", text: line[1] })]
-          .concat(third ? [make("td", {}, [meter(line[2], Math.round(100 * line[2]) + " %")])] : []));
-      }))
-    ]);
-  }
-
-  function panel(row) {
-    var why = make("div", {}, [make("h4", { text: "Why" }), make("p", { text: row.reason })]);
-    if (region(row)) { why.appendChild(make("p", { dir: "auto", title: region(row), text: "Region: " + data.regions[row.region] })); }
-    if (known) { why.appendChild(make("p", {}, [make("span", { text: "Known label: " }), tag(row)])); }
-    if (has("neighbours")) {
-      var k = row.neighbours[0], alike = row.neighbours[1], dots = [], i;
-      for (i = 0; i < k; i += 1) { dots.push(make("i", { class: i < alike ? "" : "other" })); }
-      why.appendChild(make("h4", { text: "Labels of its nearest neighbours" }));
-      why.appendChild(make("div", { class: "dots", "aria-hidden": "true" }, dots));
-      why.appendChild(make("p", { class: "quiet", text: alike + " of " + k + " are labelled as predicted (●), " + (k - alike) + " otherwise (□)." }));
-    }
-    var parts = [why];
-    if (has("signals")) {
-      parts.push(make("div", {}, [make("h4", { text: "Signals" }), pairs(
-        ["Signal", "Value", "More doubtful than"],
-        data.signals.map(function (signal, i) { return [signal.label, shown(row.signals[i], signal.unit), row.doubt[i] || 0]; }))]));
-    }
-    if (has("values")) {
-      var rest = data.columns_left_out ? "Value (" + data.columns_left_out + " more columns are not shown)" : "Value";
-      parts.push(make("div", {}, [make("h4", { text: "The row itself" }), pairs(
-        ["Column", rest], data.columns.map(function (column, i) { return [column, row.values[i]]; }))]));
-    }
-    return make("div", { class: "panel" }, parts);
   }
 
   function draw() {
@@ -235,30 +187,31 @@
       showMark(line, row);
       body.appendChild(line);
       if (state.open[row.rank]) {
-        body.appendChild(make("tr", { class: "detail" }, [make("td", { colspan: wanted.length }, [panel(row)])]));
+        body.appendChild(make("tr", { class: "detail" }, [make("td", { colspan: wanted.length }, [falcon.panel(row, known ? tag(row) : null)])]));
       }
     });
     if (!found.length) {
-      body.appendChild(make("tr", { class: "none" }, [make("td", { colspan: wanted.length, text: "No row matches. Clear the search or choose “all” in the filters." })]));
+      body.appendChild(make("tr", { class: "none" }, [make("td", { colspan: wanted.length, text: say("none") })]));
     }
     document.querySelectorAll(".queue th[data-key]").forEach(function (head) {
       var own = head.getAttribute("data-key") === state.sort;
       if (own) { head.setAttribute("aria-sort", state.down ? "descending" : "ascending"); } else { head.removeAttribute("aria-sort"); }
       head.querySelector(".arrow").textContent = own ? (state.down ? " ▼" : " ▲") : "";
     });
-    status.textContent = "Showing " + page.length.toLocaleString("en") + " of " + found.length.toLocaleString("en") + " rows" +
-      (found.length < rows.length ? " (filtered from " + rows.length.toLocaleString("en") + ")" : "") + ".";
+    var numbers = [page, found, rows].map(function (list) { return list.length.toLocaleString("en"); });
+    status.textContent = say.apply(null, [found.length < rows.length ? "showing.filtered" : "showing"].concat(numbers));
     more.hidden = page.length >= found.length;
     count();
   }
 
   function count() {
-    var seen = { right: 0, wrong: 0, unsure: 0, "label wrong": 0 };
-    Object.keys(marks).forEach(function (key) { if (seen[marks[key]] !== undefined) { seen[marks[key]] += 1; } });
-    var none = !(seen.right + seen.wrong + seen.unsure + seen["label wrong"]), button = document.getElementById("download");
+    var none = !Object.keys(marks).length, button = document.getElementById("download");
     button.disabled = none;
-    button.title = none ? "Mark a row first" : "";
-    tally.textContent = "Marked: " + seen.right + " right, " + seen.wrong + " wrong, " + seen.unsure + " unsure" + (known ? ", " + seen["label wrong"] + " label wrong" : "") + ".";
+    button.title = none ? say("download.none") : "";
+    tally.parentNode.classList.toggle("marked", !none);
+    tally.textContent = say("tally", kinds().map(function (kind) {
+      return Object.keys(marks).filter(function (key) { return marks[key] === kind[0]; }).length + " " + kind[0];
+    }).join(", "));
   }
 
   // Spreadsheets run a cell that begins with one of these; an apostrophe makes it text.
@@ -283,10 +236,47 @@
     window.setTimeout(function () { URL.revokeObjectURL(address); }, 1000);
   }
 
+  // Lines of cells, as RFC 4180 has them.
+  function parsed(text) {
+    var lines = [[]], field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/g, found;
+    text = text.replace(/^\ufeff/, "");
+    while (field.lastIndex < text.length && (found = field.exec(text))) {
+      lines[lines.length - 1].push(found[1] === undefined ? found[2] : found[1].replace(/""/g, '"'));
+      if (found[3] !== ",") { lines.push([]); }
+    }
+    return lines.filter(function (line) { return line.join("") !== ""; });
+  }
+  function same(row, line, column) {
+    return column < 0 || !data.identity || line[column] === undefined || line[column].replace(/^'/, "") === String(row.id);
+  }
+  function take(text) {
+    var lines = parsed(text), head = (lines[0] || []).map(function (word) { return word.trim().replace(/^'/, ""); });
+    var at = head.indexOf("row"), which = head.indexOf("mark"), key = data.identity ? head.indexOf(data.identity) : -1, taken = 0;
+    if (at < 0 || which < 0) { return say("import.failed"); }
+    lines.slice(1).forEach(function (line) {
+      var value = String(line[which] || "").trim().toLowerCase();
+      var row = rows.filter(function (one) { return String(one.row) === String(line[at]).trim(); })[0];
+      if (!row || !same(row, line, key) || !MARKS.some(function (kind) { return kind[0] === value; })) { return; }
+      marks[row.row] = value;
+      taken += 1;
+    });
+    store(storage, JSON.stringify(marks));
+    draw();
+    if (!taken) { return say("import.other"); }
+    return taken === lines.length - 1 ? say("imported", taken) : say("imported.some", taken, lines.length - 1 - taken);
+  }
+  function choose(event) {
+    var file = event.target.files[0], reader = new FileReader();
+    if (!file) { return; }
+    reader.onload = function () { said.textContent = take(String(reader.result)); };
+    reader.readAsText(file);
+    event.target.value = "";
+  }
+
   function select(label, key, options) {
-    return make("label", { text: label }, [make("select", {
-      id: "filter-" + key, on: { change: function (event) { state[key] = event.target.value; state.limit = PAGE; draw(); } }
-    }, options.map(function (option) { return make("option", { value: option[0], title: option[2], text: option[1] }); }))]);
+    return make("select", {
+      id: "filter-" + key, "aria-label": label, on: { change: function (event) { state[key] = event.target.value; state.limit = PAGE; draw(); } }
+    }, options.map(function (option) { return make("option", { value: option[0], title: option[2], text: option[1] }); }));
   }
 
   function keys(event) {
@@ -302,29 +292,70 @@
     }
   }
 
+  // A region opens to its rows, the riskiest first.
+  function members() {
+    document.querySelectorAll("[data-region]").forEach(function (place) {
+      var number = data.region_ids.indexOf(Number(place.getAttribute("data-region")));
+      var own = rows.filter(function (row) { return within(row, number); }), first = own.slice(0, 5);
+      place.textContent = "";
+      if (!own.length) { place.appendChild(make("p", { class: "quiet", text: say("members.none") })); }
+      else {
+        place.appendChild(make("details", {}, [
+          make("summary", { text: say("members", own.length.toLocaleString("en")) }),
+          make("ul", {}, first.map(function (row) {
+            return make("li", { dir: "auto" }, [
+              make("span", { text: (data.identity || say("row")) + " " + name(row) + ": " + data.classes[row.predicted] + ". " + row.reason + " " }),
+              known ? tag(row) : null
+            ]);
+          })),
+          own.length > first.length ? make("p", { class: "quiet", text: say("members.more", (own.length - first.length).toLocaleString("en")) }) : null,
+          make("button", { type: "button", class: "button", text: say("members.show"), on: { click: function () {
+            state.region = String(number);
+            state.limit = PAGE;
+            document.getElementById("filter-region").value = state.region;
+            draw();
+            document.getElementById("review").scrollIntoView();
+            document.getElementById("filter-region").focus({ preventScroll: true });
+          } } })
+        ]));
+      }
+      place.hidden = false;
+    });
+  }
+
+  function tools() {
+    var search = make("input", { type: "search", id: "search", autocomplete: "off", placeholder: say("search"), "aria-label": say("search"), on: { input: function () { state.query = search.value; state.limit = PAGE; draw(); } } });
+    var regions = data.regions.map(function (words, i) { return [String(i), words, data.region_words[i]]; });
+    var classes = data.classes.map(function (label, i) { return [String(i), label]; });
+    return make("div", { class: "tools" }, [
+      search,
+      select(say("predicted"), "predicted", [["", say("all.predicted")]].concat(classes)),
+      data.regions.length ? select(say("region"), "region", [["", say("all.region")]].concat(regions, [["-1", say("no.region")]])) : null,
+      known ? select(say("label"), "label", [["", say("all.label")], ["wrong", say("label.wrong")], ["right", say("label.right")]]) : null,
+      select(say("mark"), "mark", [["", say("all.mark")], ["none", say("no.mark")]].concat(kinds().map(function (kind) { return [kind[0], kind[0]]; }))),
+      known ? make("label", { class: "check" }, [make("input", { type: "checkbox", id: "blind", on: { change: function (event) { hide(event.target.checked); } } }), make("span", { text: say("blind") })]) : null
+    ]);
+  }
+
+  function actions() {
+    var file = make("input", { type: "file", id: "import", class: "file", accept: ".csv,text/csv", "aria-label": say("import"), tabindex: "-1", on: { change: choose } });
+    return make("span", { class: "actions" }, [
+      make("button", { type: "button", class: "button main", id: "download", text: say("download"), on: { click: download } }),
+      make("button", { type: "button", class: "button", id: "take", text: say("import"), on: { click: function () { file.click(); } } }), file,
+      make("button", { type: "button", class: "button", id: "clear", text: say("clear"), on: { click: function () {
+        if (Object.keys(marks).length && window.confirm(say("clear.sure"))) { marks = {}; store(storage, "{}"); draw(); }
+      } } })
+    ]);
+  }
+
   function queue() {
     var place = document.getElementById("queue");
-    var search = make("input", { type: "search", id: "search", autocomplete: "off", on: { input: function () { state.query = search.value; state.limit = PAGE; draw(); } } });
-    var regions = [["", "all"]].concat(data.regions.map(function (words, i) { return [String(i), words, data.region_words[i]]; }));
-    place.appendChild(make("div", { class: "tools" }, [
-      make("label", { text: "Search" }, [search]),
-      select("Predicted", "predicted", [["", "all"]].concat(data.classes.map(function (label, i) { return [String(i), label]; }))),
-      data.regions.length ? select("Region", "region", regions.concat([["-1", "in none"]])) : null,
-      known ? select("Label", "label", [["", "all"], ["wrong", "model wrong"], ["right", "model right"]]) : null,
-      select("Your mark", "mark", [["", "all"], ["none", "not marked"], ["right", "right"], ["wrong", "model wrong"]].concat(known ? [["label wrong", "label wrong"]] : [], [["unsure", "unsure"]])),
-      known ? make("label", { class: "check" }, [make("input", { type: "checkbox", id: "blind", on: { change: function (event) { hide(event.target.checked); } } }), make("span", { text: "Hide known labels" })]) : null
-    ]));
     status = make("span", { id: "status", role: "status" });
     tally = make("span", { id: "tally" });
-    place.appendChild(make("div", { class: "status" }, [status, tally, make("span", { class: "actions" }, [
-      make("button", { type: "button", class: "button main", id: "download", text: "Download marks (CSV)", on: { click: download } }),
-      make("button", { type: "button", class: "button", id: "clear", text: "Clear marks", on: { click: function () {
-        if (Object.keys(marks).length && window.confirm("Clear all marks?")) { marks = {}; store(storage, "{}"); draw(); }
-      } } })
-    ])]));
+    said = make("span", { id: "said", role: "status" });
     body = make("tbody");
     var table = make("table", { class: "queue" }, [
-      make("caption", { text: "Review list. Open a row for its signals, its neighbours and its values." }),
+      make("caption", { class: "unseen", text: say("list.caption") }),
       make("thead", {}, [make("tr", {}, columns().map(function (column) {
         if (!column[0]) { return make("th", { scope: "col", class: column[2], text: column[1] }); }
         return make("th", { scope: "col", class: column[2], "data-key": column[0] }, [make("button", {
@@ -333,20 +364,21 @@
             state.sort = column[0];
             draw();
           } }
-        }, [make("span", { text: column[1] }), make("span", { class: "arrow", "aria-hidden": "true" })])]);
+        }, [make("span", { text: column[1] }), make("span", { class: "arrow", "aria-hidden": "true" })]), column[4] ? make("span", { class: "scale", text: column[4] }) : null]);
       }))]),
       body
     ]);
     table.addEventListener("keydown", keys);
+    more = make("button", { type: "button", class: "button more", id: "more", text: say("more"), on: { click: function () { state.limit += PAGE; draw(); } } });
+    place.appendChild(tools());
     place.appendChild(make("div", { class: "scroll" }, [table]));
-    more = make("button", { type: "button", class: "button more", id: "more", text: "Show 25 more", on: { click: function () { state.limit += PAGE; draw(); } } });
-    place.appendChild(make("p", {}, [more]));
-    var help = make("p", { class: "quiet keys" });
-    help.textContent = "Keyboard: in a row, r, w and u mark it right, wrong or unsure" + (known ? ", l marks its label wrong" : "") + "; the arrow keys move between rows; Enter opens one. ";
-    place.appendChild(help);
+    place.appendChild(make("p", { class: "rest" }, [more]));
+    place.appendChild(make("div", { class: "status" }, [status, tally, said, actions()]));
+    place.appendChild(make("p", { class: "quiet keys", text: say("keys", kinds().map(function (kind) { return kind[2] + " (" + kind[0] + ")"; }).join(", ")) }));
     draw();
     place.hidden = false;
     document.getElementById("plain").hidden = true;
+    members();
   }
 
   theme();
