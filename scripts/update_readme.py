@@ -18,6 +18,7 @@ from figures import (
     plausibility,
     predictions,
     ranking,
+    reference,
     signals,
 )
 from figures.common import ROOT
@@ -25,6 +26,9 @@ from figures.common import ROOT
 PAGES = (
     "README.md",
     "docs/concepts.md",
+    "docs/glossary.md",
+    "docs/command-line.md",
+    "docs/reference/rankers.md",
     "docs/beyond.md",
     "docs/regions.md",
     "docs/calibration.md",
@@ -49,6 +53,7 @@ TABLES = {
     **multiclass.TABLES,
     **predictions.TABLES,
     **signals.TABLES,
+    **reference.TABLES,
 }
 
 
