@@ -37,18 +37,7 @@ def sentence(text: str) -> str:
 
 
 def numpydoc(text: str, returned: str | None = None) -> str:
-    """Return a docstring in the form that numpydoc parsers expect.
-
-    Examples
-    --------
-    >>> print(numpydoc("Rank.\\n\\nParameters\\n----------\\nbudget : how much to\\n    review"))
-    Rank.
-    <BLANKLINE>
-    Parameters
-    ----------
-    budget
-        How much to review.
-    """
+    """Return a docstring in the form that numpydoc parsers expect."""
     parts = SECTION.split(text)
     out = [parts[0]]
     for title, body in zip(parts[1::2], parts[2::2], strict=True):

@@ -5,13 +5,16 @@ from __future__ import annotations
 import html
 import importlib.util
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import typer
+from typer.testing import CliRunner
 
 import falcon_discover
 from falcon_discover import rankers
@@ -151,3 +154,21 @@ def test_the_docs_speak_the_glossary_language():
         if (hits := gone.findall(page.read_text()))
     }
     assert found == {}
+
+
+def test_the_tutorial_runs_as_it_is_written(tmp_path, monkeypatch):
+    text = (DOCS / "tutorial.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for language, block in re.findall(r"```(python|sh)\n(.*?)```", text, re.DOTALL):
+        if language == "python":
+            exec(compile(block, "tutorial.md", "exec"), names)
+            continue
+        for line in block.splitlines():
+            program, *arguments = shlex.split(line)
+            assert program == "falcon-discover"
+            said = CliRunner().invoke(app, arguments)
+            assert said.exit_code == 0, said.output
+    assert (tmp_path / "my-report" / "report.html").stat().st_size > 10_000
+    assert len(pd.read_parquet(tmp_path / "scores")) == 300
+    assert len(pd.read_csv(tmp_path / "queue.csv")) == 20
