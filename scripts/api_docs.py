@@ -38,7 +38,8 @@ def sentence(text: str) -> str:
 
 def numpydoc(text: str, returned: str | None = None) -> str:
     """Return a docstring in the form that numpydoc parsers expect."""
-    parts = SECTION.split(text)
+    # Names of equations in the paper's source are for those who read the code.
+    parts = SECTION.split(re.sub(r"\s*\(eq:.*?\)", "", text))
     out = [parts[0]]
     for title, body in zip(parts[1::2], parts[2::2], strict=True):
         if title in NAMED:

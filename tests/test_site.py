@@ -164,7 +164,7 @@ def test_the_tutorial_runs_as_it_is_written(tmp_path, monkeypatch):
         if language == "python":
             exec(compile(block, "tutorial.md", "exec"), names)
             continue
-        for line in block.splitlines():
+        for line in block.replace("\\\n", " ").splitlines():
             program, *arguments = shlex.split(line)
             assert program == "falcon-discover"
             said = CliRunner().invoke(app, arguments)

@@ -26,9 +26,7 @@ def planted_table() -> str:
     rows = [
         [
             row.shape,
-            ""
-            if row.shape == "none"
-            else f"{100 * row.mass:.0f}%, {100 * row.error_density:.0f}%",
+            "" if row.shape == "none" else f"{100 * row.mass:.0f}%, {100 * row.error_density:.0f}%",
             row.method,
             str(row.draws),
             "" if row.shape == "none" else f"{100 * row.recovered:.0f}%",
@@ -174,8 +172,8 @@ def recalibration_words() -> str:
         f"Recalibration with the evidence about each row lowers the mean log loss over the seven "
         f"data sets from {model['nll']:.3f} to {best['nll']:.3f} and the Brier score from "
         f"{model['brier']:.4f} to {best['brier']:.4f}"
-        f"{', lower than any plain method,' if lowest else ''} and the calibration error (ECE) from "
-        f"{model['ece']:.3f} to {best['ece']:.3f}. Among the same number of most confident "
+        f"{', lower than any plain method,' if lowest else ''} and the calibration error (ECE) "
+        f"from {model['ece']:.3f} to {best['ece']:.3f}. Among the same number of most confident "
         f"predictions, {best['errors_at_coverage']:.1f} are wrong instead of "
         f"{model['errors_at_coverage']:.1f}."
     )

@@ -153,7 +153,7 @@ def grid_table() -> str:
     short = int((known["seeds"] < 4).sum())
     words = (
         f"Over 7 data sets x 5 base models x 4 thresholds, {len(there)} of {len(known)} cells "
-        f"were run and have events to judge by. `auto` is significantly above gated confidence in "
+        f"have enough events to judge. `auto` is significantly above gated confidence in "
         f"{int(there['significantly_above'].sum())} and significantly below it in {len(below)}"
         f"{f': {where}' if where else ''}. Mean gain {there['auroc_gain'].mean():+.3f}, lowest "
         f"{there['auroc_gain'].min():+.3f}."
@@ -228,9 +228,9 @@ def guarantee_table() -> str:
     known = results("beyond", "guarantee.csv")
     halves = known[known["calibration_share"] == 0.5].sort_values("exceeded_later").iloc[-1]
     words = (
-        "The guarantee is about the true rate. The rate among later rows is a sample of it and "
-        "exceeds the target more often\nthe fewer they are: with halves instead of thirds it does "
-        f"so in up to {100 * halves['exceeded_later']:.1f}% of the splits "
+        "The guarantee is about the true rate. The rate among later rows is a sample of it: the "
+        "fewer they are, the\nmore often it exceeds the target. With halves instead of thirds it "
+        f"does so in up to {100 * halves['exceeded_later']:.1f}% of the splits "
         f"({plan.TITLES[halves['dataset']]})."
     )
     rows = [

@@ -109,6 +109,7 @@ def ranker_names() -> str:
     for name in rankers.RANKERS:
         ranker = rankers.make(name)
         first = (inspect.getdoc(type(ranker)) or "").partition("\n\n")[0]
+        first = re.sub(r" \(eq:.*?\)", "", first)  # names in the paper's source
         rows.append([f"`{name}`", f"`{ranker!r}`", " ".join(first.split())])
     return table(["name", "the same as", "what it does"], rows)
 
