@@ -2,22 +2,23 @@
 
 Docstrings here write `name : what it is` on one line and leave types to the signature. numpydoc
 takes what follows the colon for the type, so the text is handed on as the description. And a
-default such as `PAPER.tau` is shown as its value.
+default such as `PAPER.tau` is shown as its value, 0.9.
 """
 
 from __future__ import annotations
 
 import re
+from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
 from griffe import Class, Extension, Function
-
-from falcon_discover.settings import PAPER
 
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 ITEM = re.compile(
     r"^(?P<name>[^\s:][^:\n]*?) : (?P<first>.*)(?P<rest>(?:\n(?: +.*)?)*)", re.MULTILINE
 )
+CONSTANT = re.compile(r"[A-Z][A-Z_]+(\.\w+)?")
 NAMED = ("Parameters", "Attributes", "Warns", "Raises")
 
 
@@ -56,9 +57,10 @@ class HouseStyle(Extension):
     def on_function(self, *, func: Function, **_: Any) -> None:
         """Show the value of each default, and what each parameter is."""
         for parameter in func.parameters:
-            where, _, name = str(parameter.default).partition(".")
-            if where == "PAPER" and name in vars(PAPER):
-                parameter.default = repr(getattr(PAPER, name))
+            default = str(parameter.default)
+            if CONSTANT.fullmatch(default):
+                module = import_module(func.module.path)
+                parameter.default = repr(attrgetter(default)(module))
         if func.docstring is not None:
             returned = None if func.returns is None else str(func.returns)
             func.docstring.value = numpydoc(func.docstring.value, returned)

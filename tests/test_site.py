@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import importlib.util
+import json
 import re
 import shlex
 import shutil
@@ -170,5 +171,17 @@ def test_the_tutorial_runs_as_it_is_written(tmp_path, monkeypatch):
             said = CliRunner().invoke(app, arguments)
             assert said.exit_code == 0, said.output
     assert (tmp_path / "my-report" / "report.html").stat().st_size > 10_000
-    assert len(pd.read_parquet(tmp_path / "scores")) == 300
+    summary = json.loads((tmp_path / "my-report" / "summary.json").read_text())
+    sure, wrong = summary["eligible"]["rows"], summary["eligible"]["errors"]
+    found = {
+        line["ranker"]: round(line["captured"])
+        for line in summary["evaluation"]["captures"]
+        if line["budget"] == 0.2 and line["tau"] == 0.9
+    }
+    said = re.sub(r"\s+", " ", text)
+    assert f"at least 90% sure of {sure} of its 800 predictions, and {wrong} of those" in said
+    assert f"(160 rows) would have found {found['auto']} of them" in said
+    assert f"the simple rule, would have found {found['gated_confidence']}." in said
+    assert names["found"].events.sum() == wrong
+    assert len(pd.read_parquet(tmp_path / "scores")) == 200
     assert len(pd.read_csv(tmp_path / "queue.csv")) == 20
