@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Audit of a fitted CatBoost model with native categories
 #
-# The model exists already and must stay as it is. It is frozen; the rows given to `fit` are rows
-# it was not trained on.
+# The model already exists and must stay as it is, so it is frozen. The rows given to `fit` are
+# rows it was not trained on.
 
 # %%
 import os
@@ -16,7 +16,7 @@ ROWS = int(os.environ.get("EXAMPLE_ROWS", "30000"))
 X, y = datasets.load("adult")
 X, y = X[:ROWS], y[:ROWS]
 categories = X.select_dtypes(exclude="number").columns
-# CatBoost takes categories as text and no missing ones.
+# CatBoost wants categories as text, without missing values.
 X[categories] = X[categories].astype(object).fillna("unknown").astype(str)
 third = len(X) // 3
 train, audit, today = X[:third], X[third : 2 * third], X[2 * third :]
@@ -33,8 +33,8 @@ model = CatBoostClassifier(
 model.fit(train, y[:third])
 
 # %% [markdown]
-# CatBoost gets the table as it is, categories and all. To see whether a score holds, numbers are
-# mixed with those of neighbours and categories switched.
+# CatBoost gets the table as it is, categories included. To see whether a score is stable, numbers
+# are blended with those of neighbours and categories switched.
 
 # %%
 falcon = FalconDiscover(FrozenEstimator(model), random_state=0)

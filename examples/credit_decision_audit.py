@@ -2,8 +2,8 @@
 # # Audit of an income model that decides on credit
 #
 # The Adult data (1994 census) stand in for a table of applicants: the model predicts who earns
-# more than 50,000 dollars. Where it is confidently wrong, someone is refused or granted credit
-# and nobody looks twice.
+# more than 50,000 dollars. When it is confidently wrong, someone is refused or granted credit
+# and nobody looks twice. Runs for a few minutes; EXAMPLE_ROWS=5000 is faster.
 
 # %%
 import os
@@ -22,7 +22,7 @@ X, y = X[:ROWS], y[:ROWS]
 
 # %% [markdown]
 # A scikit-learn pipeline as it would be deployed. It is not fitted yet: FALCON-Discover cross-
-# fits it, so that every training row is judged by a model that has not seen it.
+# fits it, so every training row is judged by a model that has not seen it.
 
 # %%
 encode = make_column_transformer(
@@ -37,15 +37,14 @@ X_known, X_new, y_known, y_new = train_test_split(X, y, test_size=0.25, stratify
 falcon = FalconDiscover(model, random_state=0).fit(X_known, y_known)
 
 # %% [markdown]
-# How many confident errors are there among new applicants, and how many does a review of the top
-# rows find?
+# How many confident errors are there among new applicants, and how many does a review find?
 
 # %%
 later = falcon.examine(X_new, y_new)
 print(later.evaluate())
 
 # %% [markdown]
-# Whom to look at first, and why.
+# What to check first, and why.
 
 # %%
 queue = later.review(budget=0.01)
@@ -53,14 +52,14 @@ for row in queue.head(5).itertuples():
     print(f"row {row.Index}: predicted {row.predicted}, {row.reason}")
 
 # %% [markdown]
-# Who the confident errors are about, and how much review keeps the rest safe.
+# Where confident errors gather, and how much review is enough.
 
 # %%
 print(later.regions)
 print(later.review_budget(max_residual_rate=0.01))
 
 # %% [markdown]
-# The same model with probabilities that drop where the evidence does not bear them out.
+# The same model, with lower probabilities where the evidence contradicts them.
 
 # %%
 calibrated = falcon.calibrated("discrepancy")

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Audit of predictions from a CSV file
 #
-# All there is, is a file: features, the outcome as it turned out, and the score a model gave at
-# the time. The model itself is out of reach.
+# All you have is a file: features, the true outcome, and the score a model gave at the time. You
+# cannot run the model.
 
 # %%
 import os
@@ -25,7 +25,7 @@ found = discover(features, table["outcome"], table["score"], random_state=0)
 print(found)
 
 # %% [markdown]
-# The region was planted: its rule is known.
+# The region was planted, so its rule is known.
 
 # %%
 print("planted:", planted.rule)

@@ -19,6 +19,7 @@ from figures import (
     plausibility,
     predictions,
     ranking,
+    reference,
     signals,
 )
 from figures.common import ROOT
@@ -26,6 +27,9 @@ from figures.common import ROOT
 PAGES = (
     "README.md",
     "docs/concepts.md",
+    "docs/glossary.md",
+    "docs/command-line.md",
+    "docs/reference/rankers.md",
     "docs/beyond.md",
     "docs/regions.md",
     "docs/calibration.md",
@@ -52,6 +56,7 @@ TABLES = {
     **label_doubt.TABLES,
     **predictions.TABLES,
     **signals.TABLES,
+    **reference.TABLES,
 }
 
 

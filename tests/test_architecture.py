@@ -110,7 +110,9 @@ def test_an_answer_that_needs_no_numbers_loads_no_library_of_numbers(script):
 
 
 def pages_with_python():
-    pages = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs" / "guides").glob("*.md"))]
+    docs = REPOSITORY / "docs"
+    pages = [REPOSITORY / "README.md"]
+    pages += sorted([*(docs / "guides").glob("*.md"), *(docs / "reference").glob("*.md")])
     found = {
         page: re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL) for page in pages
     }

@@ -79,7 +79,7 @@ def comparator_words() -> str:
         "**Does an audit still find anything?** " + _findings(auto, best, gate, known),
         "**Label smoothing changes most.** " + _smoothing(known, gate, auto),
         "**Does SAINT absorb it on Magic, as the paper says?** " + _saint(known, gate, auto),
-        "**What of the other rankers?** " + _others(auto),
+        "**What about the other rankers?** " + _others(auto),
         "**Was training long enough?** " + _training(known),
     ]
     return "\n\n".join(lines)
@@ -93,8 +93,8 @@ def _against_the_trees(known: pd.DataFrame) -> str:
     wide = known.pivot_table("label_auroc", "dataset", "model")
     ahead = wide[list(plan.DEEP_MODELS)].max(axis=1) - wide["xgboost"]
     return (
-        f"The best deep one is between {ahead.min():+.3f} ({plan.TITLES[ahead.idxmin()]}) and "
-        f"{ahead.max():+.3f} ({plan.TITLES[ahead.idxmax()]}) from XGBoost."
+        f"Compared with XGBoost, the best deep model ranges from {ahead.min():+.3f} "
+        f"({plan.TITLES[ahead.idxmin()]}) to {ahead.max():+.3f} ({plan.TITLES[ahead.idxmax()]})."
     )
 
 
@@ -108,19 +108,19 @@ def _findings(
     places = list(best.items())
     in_best = "; ".join(
         f"{plan.TITLES[place[0]]} (`{place[1]}`) {known.loc[place, 'events']:.0f} confident errors "
-        f"a split, {gate.loc[place, 'eligible_auroc']:.3f} to "
+        f"per split, eligible AUROC {gate.loc[place, 'eligible_auroc']:.3f} to "
         f"{auto.loc[place, 'eligible_auroc']:.3f}"
         for place in places
     )
     held = sum(auto.loc[place, "auroc_gain_low"] > 0 for place in places)
     return (
         f"Confident errors remain in every model, {known['events'].min():.0f} to "
-        f"{known['events'].max():.0f} in a test split. Beyond the gate `auto` finds something, "
-        "and less the better the predictor: without label smoothing it is above gated confidence, "
-        f"with its interval, in {above} of {len(plain)} cells and below in {below}; mean gain in "
-        f"eligible AUROC: {shown}. Label AUROC and gain have a rank correlation of "
-        f"{_correlation(known, plain):+.2f} within a data set, in the mean. With the strongest "
-        f"model of each data set `auto` is above the gate in {held} of {len(places)}: {in_best}."
+        f"{known['events'].max():.0f} per test split. `auto` finds more of them than gated "
+        "confidence, but the better the predictor, the smaller the gain. Without label smoothing, "
+        f"its interval lies above gated confidence in {above} of {len(plain)} cells and below in "
+        f"{below}. Mean gain in eligible AUROC: {shown}. Label AUROC and gain have a mean rank "
+        f"correlation of {_correlation(known, plain):+.2f} within a data set. With the strongest "
+        f"model of each data set, `auto` is above the gate in {held} of {len(places)}: {in_best}."
         f"\n\n{_labels(plain)}"
     )
 
@@ -137,11 +137,11 @@ def _correlation(known: pd.DataFrame, auto: pd.DataFrame) -> float:
 def _labels(auto: pd.DataFrame) -> str:
     grid = results("beyond", "grid.csv").query("backbone == 'xgboost' and tau == 0.9")
     return (
-        "These gains are those of few labels: `auto` learns from the validation rows alone, a "
-        "tenth of the data. In the study, where it learns from the cross-fitted training rows, it "
-        f"brings XGBoost {grid['auroc_gain'].mean():+.3f} in the mean ([grid](../beyond.md)), here "
-        f"{auto.xs('xgboost', level='model')['auroc_gain'].mean():+.3f}. So compare the models of "
-        "this page with each other."
+        "These gains come from few labels: `auto` learns from the validation rows alone, a tenth "
+        "of the data. In the study, where it learns from the cross-fitted training rows, its mean "
+        f"gain with XGBoost is {grid['auroc_gain'].mean():+.3f} ([grid](../beyond.md)); here it is "
+        f"{auto.xs('xgboost', level='model')['auroc_gain'].mean():+.3f}. So compare the models on "
+        "this page only with each other."
     )
 
 
@@ -153,15 +153,15 @@ def _smoothing(known: pd.DataFrame, gate: pd.DataFrame, auto: pd.DataFrame) -> s
 
     plain, smoothed = "realmlp", "realmlp_smoothed"
     return (
-        "RealMLP with its authors' defaults has, in the mean over the data sets, "
-        f"{mean(known, 'events', smoothed):.0f} confident errors a split where it has "
-        f"{mean(known, 'events', plain):.0f} without smoothing, and its confidence says much less "
-        "of where they are: eligible AUROC of the gate "
+        "RealMLP with its authors' defaults makes, on average over the data sets, "
+        f"{mean(known, 'events', smoothed):.0f} confident errors per split; without smoothing it "
+        f"makes {mean(known, 'events', plain):.0f}. But its confidence says much less about where "
+        "they are: the eligible AUROC of the gate is "
         f"{mean(gate, 'eligible_auroc', smoothed):.3f} "
         f"instead of {mean(gate, 'eligible_auroc', plain):.3f}. `auto` makes up for it, with "
         f"{mean(auto, 'eligible_auroc', smoothed):.3f} and "
-        f"{mean(auto, 'eligible_auroc', plain):.3f}. A model whose confidence was bent in training "
-        "is where an audit earns most."
+        f"{mean(auto, 'eligible_auroc', plain):.3f}. An audit helps most where training distorted "
+        "the confidence."
     )
 
 
@@ -170,12 +170,12 @@ def _saint(known: pd.DataFrame, gate: pd.DataFrame, auto: pd.DataFrame) -> str:
     for model in ("xgboost", "saint", "saint_rows"):
         place = ("magic_telescope", model)
         parts.append(
-            f"`{model}` {known.loc[place, 'events']:.0f} confident errors a split, gate "
+            f"`{model}` {known.loc[place, 'events']:.0f} confident errors per split, gate "
             f"{gate.loc[place, 'eligible_auroc']:.3f}, auto "
             f"{auto.loc[place, 'eligible_auroc']:.3f}, gain {gain(auto.loc[place])}"
         )
     found = auto.loc[("magic_telescope", "saint"), "auroc_gain_low"] > 0
-    answer = "Not the one that we have" if found else "Too few errors to tell"
+    answer = "Not our SAINT" if found else "Too few errors to tell"
     return f"{answer}. On Magic Telescope: {'; '.join(parts)}."
 
 
@@ -201,7 +201,7 @@ def _training(known: pd.DataFrame) -> str:
         f"`{model}` on {plan.TITLES[dataset]} ({count} of 4 seeds)"
         for (dataset, model), count in cut["cut_off"].items()
     )
-    return f"FT-Transformer and SAINT stopped by themselves but for {shown}."
+    return f"FT-Transformer and SAINT stopped by themselves, except {shown}."
 
 
 def softened_table() -> str:
@@ -219,7 +219,7 @@ def softened_table() -> str:
         for line in known.loc[[place]].itertuples()
     ]
     heads = [
-        "SAINT on", "log-odds divided by", "rows it is sure of", "confident errors",
+        "SAINT on", "log-odds divided by", "confident predictions", "confident errors",
         "Capture@20 by its confidence",
     ]  # fmt: skip
     return table(heads, rows)
@@ -241,10 +241,10 @@ def opinions_table() -> str:
     deep = means.drop("lightgbm")
     best = wide.loc[deep.idxmax(), "auroc_gain"]
     words = (
-        f"As a second opinion of XGBoost a deep model brings `auto` {deep.min():+.3f} to "
-        f"{deep.max():+.3f} of eligible AUROC in the mean of {len(names)} data sets (best: "
-        f"`{deep.idxmax()}`, {best.min():+.3f} to {best.max():+.3f}), LightGBM on the same "
-        f"training rows {means['lightgbm']:+.3f}. It costs one fit on the training rows: "
+        f"As a second opinion next to XGBoost, a deep model adds {deep.min():+.3f} to "
+        f"{deep.max():+.3f} to the eligible AUROC of `auto`, on average over {len(names)} data "
+        f"sets (best: `{deep.idxmax()}`, {best.min():+.3f} to {best.max():+.3f}). LightGBM on the "
+        f"same training rows adds {means['lightgbm']:+.3f}. It costs one fit on the training rows: "
         f"{_seconds(deep.idxmax(), names)} on one thread, LightGBM {_seconds('lightgbm', names)}."
     )
     heads = ["gain of one more opinion", *(plan.TITLES[name] for name in names)]

@@ -61,7 +61,7 @@ def verdict_table() -> str:
     aside = known[known["verdict"].isin([SAMPLE, NOT_RUN])]
     return (
         f"The paper prints {len(known)} values; {int((known['repeats'] == '').sum())} of them are "
-        "distinct, since some figures stand in two or three tables.\n"
+        "distinct, because some figures are in two or three tables.\n"
         f"{len(aside)} cannot be compared (MiniBooNE, of which we have a sample, with every mean "
         "that includes it).\n\n"
         f"{table(['verdict', 'printed values', 'distinct'], rows)}\n\n"
@@ -94,7 +94,7 @@ def operating_words() -> str:
         return ", ".join(parts)
 
     return (
-        f"Simulated with the spread that our seeds have: under an exact replication the verdict is "
+        f"Simulated with the spread of our seeds: in an exact replication the verdict is "
         f"{said(0.0)} of the figures.\nIf the paper's figure is off by one standard deviation of "
         f"a seed, it is {said(1.0)}; by two, {said(2.0)}."
     )
@@ -106,8 +106,8 @@ def differing_list() -> str:
     own = known[(known["verdict"] == DIFFERS) & (known["repeats"] == "")]
     chance = EXPECTED_BY_CHANCE * len(judged(known))
     parts = [
-        f"{len(own)} distinct values differ; up to {chance:.0f} would by chance if all figures "
-        "were the same in truth."
+        f"{len(own)} distinct values differ. If all figures were truly the same, up to "
+        f"{chance:.0f} would differ by chance."
     ]
     for reason in reasons():
         cells = own[own["reason"] == reason.key]

@@ -45,7 +45,7 @@ def reference_table() -> str:
         for kept, r in means.iterrows()
     ]
     heads = ["reference", "rows", "file, MB", "eligible AUROC", "Capture@20", "Capture@5"]
-    return table(heads, rows) + f"\n\nMeans of {runs['seed'].nunique()} seed(s)."
+    return table(heads, rows) + f"\n\nMeans over {runs['seed'].nunique()} seeds."
 
 
 def floor_table() -> str:

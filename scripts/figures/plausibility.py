@@ -13,7 +13,7 @@ def in_sample_table() -> str:
     """Return how many audits of each kind of model begin with the warning."""
     known = results("in_sample.csv")
     groups = known["trained_on"].where(known["trained_on"].isin(TRAINED_ON), MORE)
-    heads = ["warned about, by what the model was trained on", *TRAINED_ON, MORE]
+    heads = ["audits with a warning, by training rows of the model", *TRAINED_ON, MORE]
     rows = []
     for model in known["model"].unique():
         line = [model]

@@ -10,7 +10,7 @@ def opinions_stability() -> str:
     runs = results("precomputed_stability.csv")
     gain = runs["gain"]
     return (
-        f"Over {len(runs)} audits of {runs['data'].nunique()} data sets it moved the eligible "
+        f"Over {len(runs)} audits of {runs['data'].nunique()} data sets it changed the eligible "
         f"AUROC of `auto` by {gain.mean():+.4f} on average (standard error {gain.sem():.4f}), "
         f"and was better in {int((gain > 0).sum())} of them."
     )

@@ -1,0 +1,187 @@
+"""The documentation site: complete, and whole when it is opened from disk without a network."""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import falcon_discover
+from falcon_discover import rankers
+from falcon_discover.cli import app
+from falcon_discover.runtime.glossary import GLOSSARY
+
+REPOSITORY = Path(__file__).parents[1]
+DOCS = REPOSITORY / "docs"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def commands(group=None, path=()):
+    """Every command with its options, from the help itself rather than from the page's maker."""
+    group = group or typer.main.get_command(app)
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+@pytest.mark.parametrize(
+    ("name", "command"), [pytest.param(*found, id=found[0]) for found in commands()]
+)
+def test_the_command_line_page_has_every_option_with_its_default(name, command):
+    text = (DOCS / "command-line.md").read_text()
+    section = re.split(rf"^#+ `{name}`$", text, flags=re.MULTILINE)[1]
+    section = re.split(r"^#", section, flags=re.MULTILINE)[0]
+    for parameter in command.params:
+        if parameter.opts[0].startswith("-"):
+            (line,) = [line for line in section.splitlines() if f"| `{parameter.opts[0]}`" in line]
+            default = parameter.default
+            if default is not None and not isinstance(default, bool | list):
+                assert f"`{default}`" in line
+        else:
+            assert f"| `{parameter.name.upper()}" in section
+
+
+def test_the_glossary_page_has_every_term():
+    text = (DOCS / "glossary.md").read_text()
+    assert [term for term in GLOSSARY if f"| **{term}** | {GLOSSARY[term]} |" not in text] == []
+
+
+def reference_pages() -> dict[str, str]:
+    return {path.stem: path.read_text() for path in sorted((DOCS / "reference").glob("*.md"))}
+
+
+def test_the_reference_has_every_public_name():
+    text = "\n".join(reference_pages().values())
+    public = set(falcon_discover.__all__) - {"PAPER", "__version__", "rankers"}
+    missing = [name for name in public if f"::: falcon_discover.{name}\n" not in text]
+    missing += [name for name in rankers.RANKERS if f"| `{name}` |" not in text]
+    assert missing == []
+
+
+def test_every_page_of_the_reference_begins_with_an_example():
+    pages = reference_pages()
+    assert [name for name, text in pages.items() if "```python" not in text.split(":::")[0]] == []
+
+
+def test_every_page_is_in_the_navigation():
+    text = (REPOSITORY / "mkdocs.yml").read_text()
+    pages = [path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")]
+    assert [page for page in pages if f"- {page}\n" not in text and f": {page}\n" not in text] == []
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    """The site, built as `make docs` builds it."""
+    if importlib.util.find_spec("mkdocs") is None:
+        pytest.skip("mkdocs is not installed (make docs installs it)")
+    folder = tmp_path_factory.mktemp("site")
+    build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder]
+    subprocess.run(build, cwd=REPOSITORY, check=True)
+    return folder
+
+
+def test_no_page_names_an_address_elsewhere(site):
+    pattern = r"(?:src|href)=[\"']?(?:https?:)?//[^\"' >]+"
+    outside = {
+        str(page.relative_to(site)): found
+        for page in site.rglob("*.html")
+        if (found := re.findall(pattern, page.read_text()))
+    }
+    assert outside == {}
+
+
+def test_the_reference_shows_values_and_descriptions(site):
+    page = html.unescape(re.sub(r"<[^>]+>", "", (site / "reference" / "finding.html").read_text()))
+    text = "".join(page.split())
+    assert "review(budget=0.2,cost=None)" in text
+    assert "missed_bound(budget,confidence_level=0.95," in text
+    # The text after the colon of a docstring's item is its description, not its type.
+    assert re.search(r"max_residual_ratefloat[A-Z]\w+rateofconfidenterrors", text)
+
+
+@pytest.mark.browser
+def test_search_works_from_disk_without_any_request(site):
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium on this machine")
+    requests: list[str] = []
+    errors: list[str] = []
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto((site / "index.html").as_uri())
+        page.locator("input.md-search__input").click()
+        page.keyboard.type("review budget")
+        page.wait_for_selector(".md-search-result__item a")
+        titles = page.locator(".md-search-result__item h1, .md-search-result__item h2")
+        assert any("budget" in title.lower() for title in titles.all_inner_texts())
+        page.locator(".md-search-result__item a").first.click()
+        page.wait_for_load_state()
+        assert page.url.startswith(site.as_uri())
+        assert page.url.split("?")[0] != (site / "index.html").as_uri()
+        browser.close()
+    assert errors == []
+    assert [url for url in requests if not url.startswith(("file:", "data:", "about:"))] == []
+
+
+def test_the_docs_speak_the_glossary_language():
+    """Phrases that readers stumbled over are gone, and so is the space before a percent sign."""
+    gone = re.compile(
+        r"\d %|lets? expect|\bforesees?\b|foreseen|as sure as right|one may miss|is no saved|"
+        r"confidence admits|must be nought|Who has neighbours|Who must not|goes on where",
+        flags=re.IGNORECASE,
+    )
+    pages = [REPOSITORY / "README.md", REPOSITORY / "SECURITY.md", *DOCS.rglob("*.md")]
+    found = {
+        str(page.relative_to(REPOSITORY)): hits
+        for page in pages
+        if (hits := gone.findall(page.read_text()))
+    }
+    assert found == {}
+
+
+def test_the_tutorial_runs_as_it_is_written(tmp_path, monkeypatch):
+    text = (DOCS / "tutorial.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for language, block in re.findall(r"```(python|sh)\n(.*?)```", text, re.DOTALL):
+        if language == "python":
+            exec(compile(block, "tutorial.md", "exec"), names)
+            continue
+        for line in block.replace("\\\n", " ").splitlines():
+            program, *arguments = shlex.split(line)
+            assert program == "falcon-discover"
+            said = CliRunner().invoke(app, arguments)
+            assert said.exit_code == 0, said.output
+    assert (tmp_path / "my-report" / "report.html").stat().st_size > 10_000
+    summary = json.loads((tmp_path / "my-report" / "summary.json").read_text())
+    sure, wrong = summary["eligible"]["rows"], summary["eligible"]["errors"]
+    found = {
+        line["ranker"]: round(line["captured"])
+        for line in summary["evaluation"]["captures"]
+        if line["budget"] == 0.2 and line["tau"] == 0.9
+    }
+    said = re.sub(r"\s+", " ", text)
+    assert f"at least 90% sure of {sure} of its 800 predictions, and {wrong} of those" in said
+    assert f"(160 rows) would have found {found['auto']} of them" in said
+    assert f"the simple rule, would have found {found['gated_confidence']}." in said
+    assert names["found"].events.sum() == wrong
+    assert len(pd.read_parquet(tmp_path / "scores")) == 200
+    assert len(pd.read_csv(tmp_path / "queue.csv")) == 20
