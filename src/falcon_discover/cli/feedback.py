@@ -22,7 +22,9 @@ def feedback(
     from falcon_discover.data.files import read_table
     from falcon_discover.report.feedback import feedback as compare
     from falcon_discover.report.rows import LIST_COLUMNS
+    from falcon_discover.runtime.atomic import settle
 
+    settle(audited)
     for name in ("review.parquet", "summary.json"):
         if not (audited / name).is_file():
             raise InputError(f"{audited} has no {name}: give the folder that audit wrote.")
