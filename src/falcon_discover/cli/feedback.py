@@ -28,7 +28,11 @@ def feedback(
     from falcon_discover.monitoring.learn import enough_marks
     from falcon_discover.report.feedback import feedback as compare
     from falcon_discover.report.rows import LIST_COLUMNS
+    from falcon_discover.runtime.atomic import settle
 
+    from falcon_discover.runtime.atomic import settle
+
+    settle(audited)
     listed, summary = _files(audited)
     review = read_table(listed)
     # What identifies a row is compared as it was written: 007 is not 7.

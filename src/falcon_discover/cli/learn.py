@@ -14,13 +14,13 @@ from falcon_discover.cli.common import (
     Trusted,
     command,
     command_to_trust,
-    counted,
     echo,
     echo_json,
     writing,
 )
 from falcon_discover.cli.score import Saved
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime.words import number_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +95,7 @@ def learn(
         return
     echo(told.words())
     if unsure:
-        echo(f"Left out: {counted(unsure, 'unsure mark')}.")
+        echo(f"Left out: {number_of(unsure, 'unsure mark')}.")
     echo(f"\nSaved {save}; {saved} is unchanged.")
     echo(f"Next: falcon-discover score {save} NEXT_ROWS --out scores")
 

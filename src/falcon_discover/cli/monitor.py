@@ -115,7 +115,7 @@ def monitor(
     Files may be of any size; a million rows take a few minutes.
     """
     from falcon_discover.cli.by_class import named_columns
-    from falcon_discover.monitoring.batch import ALARMS
+    from falcon_discover.monitoring.alarm import ALARMS
     from falcon_discover.scoring import run
     from falcon_discover.scoring.watch import watch_files
 

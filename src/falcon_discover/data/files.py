@@ -13,7 +13,7 @@ import pandas as pd
 
 from falcon_discover.data import delimited
 from falcon_discover.exceptions import InputError
-from falcon_discover.runtime.atomic import atomic_write
+from falcon_discover.runtime.atomic import atomic_write, settle
 from falcon_discover.runtime.records import json_text
 
 # Readers by the ending of the file; delimited text has many endings and one reader of its own.
@@ -76,6 +76,7 @@ def write_results(
 ) -> list[Path]:
     """Write review list, summary and `texts` by file name, all or nothing; return the files."""
     folder.mkdir(parents=True, exist_ok=True)
+    settle(folder)
     words = {"summary.json": json_text(summary), **(texts or {})}
     paths = [folder / name for name in ("review.parquet", "review.csv", *words)]
     with atomic_write(*paths) as (parquet, table, *files):

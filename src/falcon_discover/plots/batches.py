@@ -34,7 +34,7 @@ def errors_chart(lines: Records, confidence_level: float) -> Chart:
                 "by the model's own confidence" if first else "",
             ),
             Line([(line["errors_low"], i + 0.31), (line["errors_high"], i + 0.31)], "whisker ink"),
-            Text((line["errors_high"], i + 0.31), f"of {count(line['eligible'])}", "right"),
+            Text((top, i + 0.31), f"of {count(line['eligible'])}", "margin"),
         ]
     return Chart(
         f"Confident errors to expect, with {percent(confidence_level)} intervals",
@@ -53,7 +53,7 @@ def drift_chart(lines: Records) -> Chart:
     for i, line in enumerate(shown):
         style = "fill0" if line["changed"] else "fill2"
         layers.append(Area(box(0, line["distance"], i + 0.15, i + 0.85), style))
-        layers.append(Text((line["distance"], i + 0.5), f"{line['distance']:.2f}", "right"))
+        layers.append(Text((top, i + 0.5), f"{line['distance']:.2f}", "margin"))
     changed = sum(bool(line["changed"]) for line in lines)
     return Chart(
         f"Changed since the audit: {changed} of {len(lines)}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from falcon_discover.plots.chart import Area, Axis, Chart, Line, Text
+from falcon_discover.plots.chart import Area, Axis, Chart, Line, Text, few
 from falcon_discover.runtime.format import count, undefined
 from falcon_discover.runtime.words import rate
 
@@ -44,7 +44,7 @@ def series_chart(batches: Sequence[dict[str, Any]]) -> Chart:
             layers.append(Line([(x, b["rate"])], style, name, {0: _note(b)}))
     return Chart(
         _title(batches),
-        Axis("batch", 0, max(len(batches), 1), names=_few([b["batch"] for b in batches])),
+        Axis("batch", 0, max(len(batches), 1), names=few([b["batch"] for b in batches], NAMES)),
         Axis("expected errors among confident predictions", 0, top, rate),
         layers,
     )
@@ -60,8 +60,3 @@ def _title(batches: Sequence[dict[str, Any]]) -> str:
 def _note(batch: dict[str, Any]) -> str:
     expected = f"{batch['errors']:,.0f} of {count(batch['eligible'])} expected to be wrong"
     return f"{batch['batch']}: {expected}, {ALARM_NAMES[batch['alarm']]}"
-
-
-def _few(names: Sequence[str]) -> list[str]:
-    every = -(-len(names) // NAMES) or 1
-    return [name if i % every == 0 else "" for i, name in enumerate(names)]

@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from falcon_discover.monitoring.batch import ALARMS, BatchReport
+from falcon_discover.monitoring.alarm import ALARMS
+from falcon_discover.monitoring.batch import BatchReport
 from falcon_discover.monitoring.words import HEADLINES, UNSEEN
 from falcon_discover.plots.series import ALARM_NAMES, series_chart
 from falcon_discover.report.page import Figure, Grid, Section, Tile
@@ -155,8 +156,8 @@ def _limits() -> Section:
         "Limits",
         points=[
             UNSEEN,
-            "The estimate holds for rows like the audited ones. If a batch is unlike them, label some "
-            "of its rows and audit again.",
+            "The estimate holds for rows like the audited ones. If a batch is unlike them, label "
+            "some of its rows and audit again.",
         ],
     )
 

@@ -1,0 +1,221 @@
+"""Every operation that writes, struck at every call in turn, until it passes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from faults.injection import KILLED, MODES, Fault
+
+# More than any single attempt needs on a busy machine; longer is a hang.
+PATIENCE = 180.0
+HIDDEN = re.compile(r"(^|/)\.")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Something that writes files into a folder.
+
+    Parameters
+    ----------
+    run : does it, and returns an exit code
+    sets : files (by regular expression) that must be of one version: all old, or all new
+    last : the file that says that all is done; everything else is new where it is
+    """
+
+    name: str
+    run: Callable[[Path], int]
+    sets: tuple[str, ...]
+    last: str | None = None
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What came of one attempt."""
+
+    code: int
+    text: str
+    seconds: float
+    calls: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Held:
+    """One fault point: where it struck, and what was wrong afterwards ("" if nothing)."""
+
+    operation: str
+    mode: str
+    point: int
+    call: str
+    wrong: str
+
+
+def attempt(run: Callable[[Path], int], folder: Path, fault: Fault) -> Attempt:
+    """Run an operation in a process of its own, with a fault in its way."""
+    with tempfile.TemporaryDirectory() as scratch:
+        told, counted = Path(scratch, "told"), Path(scratch, "calls")
+        began = time.monotonic()
+        child = os.fork()
+        if child == 0:
+            _in_child(run, folder, fault, told, counted)
+        code = _waited(child)
+        calls = tuple(json.loads(counted.read_text())) if counted.exists() else ()
+        text = told.read_text(errors="replace") if told.exists() else ""
+        return Attempt(code, text, time.monotonic() - began, calls)
+
+
+def _in_child(
+    run: Callable[[Path], int], folder: Path, fault: Fault, told: Path, counted: Path
+) -> None:
+    code = 1
+    try:
+        file = os.open(told, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+        os.dup2(file, 1)
+        os.dup2(file, 2)
+        # Scratch files of libraries count too.
+        os.environ["TMPDIR"] = tempfile.tempdir = str(_scratch(folder))
+        with fault.watching():
+            code = run(folder)
+        counted.write_text(json.dumps(fault.calls))
+    except SystemExit as end:
+        code = int(end.code or 0)
+        counted.write_text(json.dumps(fault.calls))
+    except BaseException:
+        traceback.print_exc()
+        code = 99
+        counted.write_text(json.dumps(fault.calls))
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _scratch(folder: Path) -> Path:
+    place = folder / ".scratch"
+    place.mkdir(exist_ok=True)
+    return place
+
+
+def _waited(child: int) -> int:
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.005)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return -1
+
+
+def snapshot(folder: Path) -> dict[str, str]:
+    """Return a digest of each file that is there under its final name."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and not HIDDEN.search(name):
+            found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
+
+
+def _as_read(folder: Path) -> dict[str, str]:
+    """Return what is there for a command that reads the folder: it settles what was left."""
+    from falcon_discover.runtime.atomic import settle
+
+    for inside in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
+        settle(inside)
+    return snapshot(folder)
+
+
+def campaign(operation: Operation, before: Path, work: Path, *, every: int = 1) -> Iterator[Held]:
+    """Strike at each call of an operation in turn, in each way, and look at what is left.
+
+    Parameters
+    ----------
+    before : the folder as it is before the operation
+    work : an empty folder to try it in
+    every : strike at every so many calls only, where there is no time for all
+    """
+    clean = _fresh(before, work)
+    old = snapshot(clean)
+    whole = attempt(operation.run, clean, Fault(clean))
+    if whole.code:
+        raise RuntimeError(f"{operation.name} fails by itself: {whole.text}")
+    new = snapshot(clean)
+    for point in range(1, len(whole.calls) + 1, every):
+        for mode in MODES:
+            folder = _fresh(before, work)
+            struck = attempt(operation.run, folder, Fault(folder, point, mode))
+            wrong = _after_fault(struck, mode, _as_read(folder), old, new, operation)
+            again = attempt(operation.run, folder, Fault(folder))
+            wrong = wrong or _after_restart(again, snapshot(folder), new)
+            yield Held(operation.name, mode, point, whole.calls[point - 1], wrong)
+
+
+def _fresh(before: Path, work: Path) -> Path:
+    folder = work / "here"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(before, folder)
+    return folder
+
+
+def _after_fault(
+    struck: Attempt,
+    mode: str,
+    now: dict[str, str],
+    old: dict[str, str],
+    new: dict[str, str],
+    operation: Operation,
+) -> str:
+    if struck.code == -1:
+        return "hangs"
+    if mode == "kill" and struck.code not in (KILLED, 0):
+        return f"exit code {struck.code} of a killed process"
+    if mode != "kill" and struck.code not in (0, 1):
+        return f"exit code {struck.code}: {struck.text[-400:]}"
+    if "Traceback" in struck.text:
+        return f"a traceback: {struck.text[-400:]}"
+    if mode != "kill" and struck.code == 1 and not struck.text.strip():
+        return "no sentence"
+    for name, digest in now.items():
+        if digest not in (old.get(name), new.get(name)):
+            return f"{name} is neither the old nor the new one"
+    for name in old:
+        if name not in now:
+            return f"{name} is lost"
+    if operation.last is not None and now.get(operation.last) == new[operation.last]:
+        missing = [name for name in new if now.get(name) != new[name]]
+        if missing and old.get(operation.last) != new[operation.last]:
+            return f"{operation.last} is there, and {missing[0]} is not"
+    for pattern in operation.sets:
+        names = [name for name in new if re.fullmatch(pattern, name)]
+        versions = {
+            "old" if now.get(name) == old.get(name) else "new"
+            for name in names
+            if old.get(name) != new[name]
+        }
+        if len(versions) > 1:
+            return f"some of {pattern} are old and some new"
+    if mode != "kill" and struck.code == 0 and now != new:
+        return "exit code 0, and the result is not there"
+    return ""
+
+
+def _after_restart(again: Attempt, now: dict[str, str], new: dict[str, str]) -> str:
+    if again.code:
+        return f"the next start fails: {again.text[-400:]}"
+    if now != new:
+        other = [name for name in {*now, *new} if now.get(name) != new.get(name)]
+        return f"the next start leaves other results: {', '.join(sorted(other))}"
+    return ""
