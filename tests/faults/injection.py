@@ -81,7 +81,7 @@ class Fault:
         return real(path, *rest, **more)
 
     def _fsync(self, real: Callable[[int], None], number: int) -> None:
-        self.touch("fsync", os.readlink(f"/proc/self/fd/{number}"), code=errno.EIO)
+        self.touch("fsync", Path(f"/proc/self/fd/{number}").readlink(), code=errno.EIO)
         real(number)
 
     def _parquet(self, name: str, real: Callable[..., Any], *args: Any, **more: Any) -> Any:
