@@ -18,6 +18,9 @@ SLOPE_PRIOR = 10.0
 GATE_PRIOR = 1.0
 # Confident errors at which the gate is believed to deserve half of the weight.
 FEW_EVENTS = 5
+# One row stands for those not seen. It has the rate of the others; where no error was seen, only
+# this row says that there may be one.
+NONE_SEEN = 0.5
 # Of the level and of the two slopes.
 BOUNDS = [(-20.0, 20.0), (0.05, 5.0), (0.0, 5.0)]
 
@@ -55,7 +58,12 @@ class Calibration:
 
 
 def calibrate(
-    odds: FloatArray, own: FloatArray, wrong: BoolArray, design: Design | None = None
+    odds: FloatArray,
+    own: FloatArray,
+    wrong: BoolArray,
+    design: Design | None = None,
+    *,
+    seen: bool | None = None,
 ) -> Calibration:
     """Return the calibration of held-out log-odds; with few events it leans on the gate.
 
@@ -65,6 +73,7 @@ def calibrate(
     own : the model's own doubt about them
     wrong : which of them are errors
     design : their weights and groups; how sure the calibration is depends on the groups
+    seen : whether any error was seen, if these are some of the rows only
 
     Examples
     --------
@@ -75,12 +84,13 @@ def calibrate(
     >>> round(found.slope, 1), round(found.gate, 1)
     (0.1, 1.0)
     """
+    seen = bool(wrong.any()) if seen is None else seen
     if design is not None:
-        return _drawn(odds, own, wrong, design)
+        return _drawn(odds, own, wrong, design, seen=seen)
     target = wrong.astype(np.float64)
     # Half an error and half a non-error keep the rate off 0 and 1.
     rate = (target.sum() + 0.5) / (len(target) + 1.0)
-    unseen = _unseen(target.sum(), rate)
+    unseen = rate if seen else NONE_SEEN
     centre, own_centre = float(odds.mean()), float(own.mean())
     learned, doubted = odds - centre, own - own_centre
     leaning = 1.0 / (1.0 + target.sum() / FEW_EVENTS)
@@ -110,20 +120,14 @@ def calibrate(
     return Calibration(shift, slope, gate, _spread(found.x, learned, doubted, centre, own_centre))
 
 
-def _unseen(events: float, rate: float) -> float:
-    """Return how much of an error the one row is that stands for those not seen.
-
-    Where no error was seen, only this row says that there may be one.
-    """
-    return rate if events else 0.5
-
-
-def _drawn(odds: FloatArray, own: FloatArray, wrong: BoolArray, design: Design) -> Calibration:
+def _drawn(
+    odds: FloatArray, own: FloatArray, wrong: BoolArray, design: Design, *, seen: bool
+) -> Calibration:
     """Return the calibration of rows that have weights or come in groups."""
     target, weight = wrong.astype(np.float64), design.weight
     events = float(weight @ target)
     rate = (events + 0.5) / (float(weight.sum()) + 1.0)
-    unseen = _unseen(events, rate)
+    unseen = rate if seen else NONE_SEEN
     centre, own_centre = design.mean(odds), design.mean(own)
     columns = np.column_stack([np.ones(len(odds)), odds - centre, own - own_centre])
     leaning = 1.0 / (1.0 + events / FEW_EVENTS)
@@ -224,7 +228,8 @@ def cross_calibrated(
         part = whole
         if not inside.all():
             rest = None if design is None else design.take(~inside)
-            part = calibrate(odds[~inside], own[~inside], wrong[~inside], rest)
+            seen = bool(wrong.any())
+            part = calibrate(odds[~inside], own[~inside], wrong[~inside], rest, seen=seen)
         shift = level - part.slope * centre - part.gate * own_centre
         risk[inside] = Calibration(shift, part.slope, part.gate).risk(odds[inside], own[inside])
     return risk

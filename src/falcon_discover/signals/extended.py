@@ -45,7 +45,9 @@ def trust_signals(
             np.log(np.minimum(distances[:, place].astype(np.float64), 1e12) + TINY)
             for distances in (own, other)
         )
-        signals[f"log_trust_{rank}"] = np.clip(there - here, -TRUST_LIMIT, TRUST_LIMIT)
+        # Equal distances give the zero, of either sign, that they have always given.
+        ratio = np.where(decision == 0, -(here - there), there - here)
+        signals[f"log_trust_{rank}"] = np.clip(ratio, -TRUST_LIMIT, TRUST_LIMIT)
     return signals
 
 
