@@ -81,8 +81,8 @@ def test_bounds_follow_the_order_of_the_review(found):
     ("cost", "sentence"),
     [
         (COST[:-1], "one number per row, 900 in all"),
-        (np.append(COST[:-1], -1), "holds -1 in row 899"),
-        (np.append(COST[:-1], np.nan), "holds nan in row 899"),
+        (np.append(COST[:-1], -1), "cost is -1 in row 899"),
+        (np.append(COST[:-1], np.nan), "cost is nan in row 899"),
         (["much"] * 900, "not numbers"),
     ],
 )

@@ -111,7 +111,7 @@ def test_a_threshold_decides_between_two_classes(file, tmp_path):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--proba", "p_bus,p_car"], "the classes are bus, car, tram: name one column for each"),
+        (["--proba", "p_bus,p_car"], "the classes are bus, car, tram"),
         (["--proba", "p_bus,p_car,a"], "the classes are bus, car, tram"),
         (["--proba", "p_bus,p_bus,p_car"], "names the column 'p_bus' twice"),
         (["--proba", "p_bus,p_car,p_train"], "the column 'p_train'"),

@@ -102,7 +102,7 @@ def test_too_little_memory_is_said_in_a_sentence(table, tmp_path, monkeypatch):
 
     monkeypatch.setattr(request, "run", hungry)
     sentence = refused("audit", table, *PROBA, "--out", tmp_path / "out")
-    assert sentence == "there is not enough memory. Unable to allocate 8 GiB"
+    assert sentence == "out of memory. Unable to allocate 8 GiB"
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +177,7 @@ def test_an_interrupt_before_anything_is_written_says_that(table, tmp_path, monk
         (["--out", "{data}"], "--out is {data}, which is a file: give a folder."),
         (["--out", "{}/file/deep"], "--out leads through {}/file, which is a file"),
         (["--out", "{}/locked/new"], "--out: the folder {}/locked cannot be written to"),
-        (["--save", "{}/lost/a.falcon"], "and there is no folder {}/lost: make it first."),
+        (["--save", "{}/lost/a.falcon"], "there is no folder {}/lost: create it first."),
         (["--save", "{}"], "--save is {}, which is a folder: name a file in it."),
         (["--save", "{}/locked/a"], "--save: the folder {}/locked cannot be written to"),
         (["--save", "{data}"], "{data} would be replaced by a result"),
@@ -202,7 +202,7 @@ def test_results_that_cannot_be_written_are_refused_before_the_work(
 def test_an_input_that_a_result_would_replace_is_refused(tmp_path):
     made_up().to_csv(tmp_path / "review.csv", index=False)
     told = refused("audit", tmp_path / "review.csv", *PROBA, "--out", tmp_path)
-    assert told.endswith("review.csv would be replaced by a result: give --out another folder.")
+    assert told.endswith("review.csv would be overwritten: choose another folder for --out.")
 
 
 def test_the_audit_may_be_saved_into_the_folder_of_the_report(table, tmp_path, finished):
