@@ -137,7 +137,7 @@ def test_names_of_columns_and_levels():
     # One class's name ends like another's.
     classes = np.array(["a_b", "b", "c"])
     assert in_class_order(["p_c", "p_b", "p_a_b"], classes) == ["p_a_b", "p_b", "p_c"]
-    with pytest.raises(InputError, match="called by it, such as p_a,p_b"):
+    with pytest.raises(InputError, match="such as p_a,p_b"):
         in_class_order(["x", "y"], np.array(["a", "b"]))
 
 

@@ -176,11 +176,11 @@ def test_an_interrupt_before_anything_is_written_says_that(table, tmp_path, monk
         (["--out", "{}/file"], "--out is {}/file, which is a file: give a folder."),
         (["--out", "{data}"], "--out is {data}, which is a file: give a folder."),
         (["--out", "{}/file/deep"], "--out leads through {}/file, which is a file"),
-        (["--out", "{}/locked/new"], "--out: the folder {}/locked cannot be written to"),
+        (["--out", "{}/locked/new"], "--out: the folder {}/locked is not writable"),
         (["--save", "{}/lost/a.falcon"], "there is no folder {}/lost: create it first."),
         (["--save", "{}"], "--save is {}, which is a folder: name a file in it."),
-        (["--save", "{}/locked/a"], "--save: the folder {}/locked cannot be written to"),
-        (["--save", "{data}"], "{data} would be replaced by a result"),
+        (["--save", "{}/locked/a"], "--save: the folder {}/locked is not writable"),
+        (["--save", "{data}"], "{data} would be overwritten"),
         (["--save", "{}/o/report.md", "--out", "{}/o"], "/o/report.md, a file of the report"),
     ],
 )
@@ -343,7 +343,8 @@ def test_the_terminal_lists_ids_and_the_verdict_once(tmp_path):
     shown = run("audit", path, *PROBA, *words).stdout
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     review = pd.read_parquet(tmp_path / "out" / "review.parquet")
-    assert f"Review first:\n  key {2**70 + review['row'][0]}: predicted" in shown
+    first = 2**70 + int(review["row"].iloc[0])
+    assert f"Review first:\n  key {first}: predicted" in shown
     assert shown.count(summary["evaluation"]["verdict"]) == 1
 
 
