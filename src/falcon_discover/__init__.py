@@ -1,4 +1,4 @@
-"""FALCON-Discover: find the confident predictions that should not be trusted."""
+"""FALCON-Discover: find the confident predictions of a classifier that you should not trust."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

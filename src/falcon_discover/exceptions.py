@@ -1,4 +1,4 @@
-"""What a user sees when the input is wrong, and what they are told when it is merely odd."""
+"""Errors for input that is wrong, and warnings for input that is merely odd."""
 
 from __future__ import annotations
 
@@ -52,4 +52,4 @@ def _shown(value: Any) -> str:
 
 
 class DataWarning(UserWarning):
-    """The input can be used, but a part of it does not count or may mislead."""
+    """The input can be used, but part of it is ignored or may mislead."""

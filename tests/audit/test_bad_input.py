@@ -71,7 +71,7 @@ def test_a_tau_by_class_names_each_class(table):
     for tau, fault in (
         ({0: 0.9}, "tau does not name '1'"),
         ({0: 0.9, 1: 0.9, 2: 0.8}, "tau names '2'"),
-        ({0: 0.9, 1: 0.3}, r"tau\[1\] is 0.3: a confidence lies between 0.5 and 1"),
+        ({0: 0.9, 1: 0.3}, r"tau\[1\] is 0.3: .* between 0.5 and 1"),
         ({}, "tau is empty"),
     ):
         with refused(fault):
@@ -223,16 +223,16 @@ def test_learned_without_validation_rows(table):
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"tau": 0.3}, "tau is 0.3: a confidence lies between 0.5 and 1"),
+        ({"tau": 0.3}, "tau is 0.3: .* between 0.5 and 1"),
         ({"tau": 90}, "tau is 90"),
         ({"ranker": "best"}, "there is no ranker 'best'; choose one of auto, random"),
         ({"ranker": 3}, "ranker is 3: .* object with fit"),
         ({"n_neighbors": 0}, "n_neighbors is 0: .* at least 1"),
         ({"mix": (0.1, 1.5)}, r"mix is \(0.1, 1.5\): give weights between 0 and 1"),
         ({"cv": 1}, "cv is 1: cross-fitting needs at least 2 folds"),
-        ({"tau": "0.9"}, "tau is '0.9': a confidence lies"),
-        ({"tau": None}, "tau is None: a confidence lies"),
-        ({"n_neighbors": True}, "n_neighbors is True: it must be a whole number"),
+        ({"tau": "0.9"}, "tau is '0.9': "),
+        ({"tau": None}, "tau is None: "),
+        ({"n_neighbors": True}, "n_neighbors is True: .* whole number"),
         ({"mix": 0.1}, "mix is 0.1: give weights"),
         ({"mix": (0.1, "a")}, r"mix is \(0.1, 'a'\): give weights"),
         ({"cv": "five"}, "cv is 'five': .*number of folds"),
@@ -284,7 +284,7 @@ def test_a_frozen_model_with_other_labels():
             r"proba has the shape \(79,\): give one positive-class score per",
         ),
         (np.full(80, 1.5), r"proba is 1.5 in row 0 \(80 such rows\)"),
-        (np.full(80, np.nan), "proba holds nan in row 0"),
+        (np.full(80, np.nan), "proba is nan in row 0"),
     ],
 )
 def test_bad_probabilities(table, proba, sentence):

@@ -149,7 +149,7 @@ def test_the_positive_label_may_be_the_smaller_one(folder, tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["nowhere.csv", "--target", "y"], "there is no file nowhere.csv."),
+        (["nowhere.csv", "--target", "y"], "there is no file nowhere.csv"),
         (["data.xlsx", "--target", "y"], "data.xlsx has the ending '.xlsx': use one of .csv"),
         (
             ["{}/table.csv", "--target", "y"],
@@ -177,11 +177,11 @@ def test_the_positive_label_may_be_the_smaller_one(folder, tmp_path):
         ),
         (
             ["{}/table.csv", "--target", "outcome", "--proba", "score", "--tau", "90"],
-            "tau is 90.0: a confidence lies between 0.5 and 1 (did you mean 0.9?).",
+            "tau is 90.0: give a confidence between 0.5 and 1 (did you mean 0.9?)",
         ),
         (
             ["{}/table.csv", "--target", "outcome", "--proba", "score", "--positive", "maybe"],
-            "positive is 'maybe', but the labels are 'no' and 'yes'.",
+            "positive is 'maybe', but the labels are 'no' and 'yes'",
         ),
         (
             ["{}/table.csv", "--target", "key", "--proba", "score"],
@@ -268,7 +268,7 @@ def test_audit_says_how_much_review_is_enough(folder, tmp_path):
     )  # fmt: skip
     shown = run(*words, 0.05)
     summary = strict_json((tmp_path / "summary.json").read_text())
-    assert summary["guarantee"]["statement"] in shown.output
+    assert summary["guarantee"]["statement"].splitlines()[0] in shown.output
     assert 0 <= summary["guarantee"]["budget"] <= summary["guarantee"]["eligible"]
     assert summary["missed"]["budget"] == PAPER.main_budget
     bad = run(*words, 1.5, code=1)

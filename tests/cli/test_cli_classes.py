@@ -111,7 +111,7 @@ def test_a_threshold_decides_between_two_classes(file, tmp_path):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--proba", "p_bus,p_car"], "the classes are bus, car, tram: name one column for each"),
+        (["--proba", "p_bus,p_car"], "the classes are bus, car, tram"),
         (["--proba", "p_bus,p_car,a"], "the classes are bus, car, tram"),
         (["--proba", "p_bus,p_bus,p_car"], "names the column 'p_bus' twice"),
         (["--proba", "p_bus,p_car,p_train"], "the column 'p_train'"),
@@ -137,7 +137,7 @@ def test_names_of_columns_and_levels():
     # One class's name ends like another's.
     classes = np.array(["a_b", "b", "c"])
     assert in_class_order(["p_c", "p_b", "p_a_b"], classes) == ["p_a_b", "p_b", "p_c"]
-    with pytest.raises(InputError, match="called by it, such as p_a,p_b"):
+    with pytest.raises(InputError, match="such as p_a,p_b"):
         in_class_order(["x", "y"], np.array(["a", "b"]))
 
 

@@ -102,7 +102,7 @@ def test_too_little_memory_is_said_in_a_sentence(table, tmp_path, monkeypatch):
 
     monkeypatch.setattr(request, "run", hungry)
     sentence = refused("audit", table, *PROBA, "--out", tmp_path / "out")
-    assert sentence == "there is not enough memory. Unable to allocate 8 GiB"
+    assert sentence == "out of memory. Unable to allocate 8 GiB"
 
 
 @pytest.fixture(scope="module")
@@ -176,11 +176,11 @@ def test_an_interrupt_before_anything_is_written_says_that(table, tmp_path, monk
         (["--out", "{}/file"], "--out is {}/file, which is a file: give a folder."),
         (["--out", "{data}"], "--out is {data}, which is a file: give a folder."),
         (["--out", "{}/file/deep"], "--out leads through {}/file, which is a file"),
-        (["--out", "{}/locked/new"], "--out: the folder {}/locked cannot be written to"),
-        (["--save", "{}/lost/a.falcon"], "and there is no folder {}/lost: make it first."),
+        (["--out", "{}/locked/new"], "--out: the folder {}/locked is not writable"),
+        (["--save", "{}/lost/a.falcon"], "there is no folder {}/lost: create it first."),
         (["--save", "{}"], "--save is {}, which is a folder: name a file in it."),
-        (["--save", "{}/locked/a"], "--save: the folder {}/locked cannot be written to"),
-        (["--save", "{data}"], "{data} would be replaced by a result"),
+        (["--save", "{}/locked/a"], "--save: the folder {}/locked is not writable"),
+        (["--save", "{data}"], "{data} would be overwritten"),
         (["--save", "{}/o/report.md", "--out", "{}/o"], "/o/report.md, a file of the report"),
     ],
 )
@@ -202,7 +202,7 @@ def test_results_that_cannot_be_written_are_refused_before_the_work(
 def test_an_input_that_a_result_would_replace_is_refused(tmp_path):
     made_up().to_csv(tmp_path / "review.csv", index=False)
     told = refused("audit", tmp_path / "review.csv", *PROBA, "--out", tmp_path)
-    assert told.endswith("review.csv would be replaced by a result: give --out another folder.")
+    assert told.endswith("review.csv would be overwritten: choose another folder for --out.")
 
 
 def test_the_audit_may_be_saved_into_the_folder_of_the_report(table, tmp_path, finished):
@@ -343,7 +343,8 @@ def test_the_terminal_lists_ids_and_the_verdict_once(tmp_path):
     shown = run("audit", path, *PROBA, *words).stdout
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     review = pd.read_parquet(tmp_path / "out" / "review.parquet")
-    assert f"Review first:\n  key {2**70 + review['row'][0]}: predicted" in shown
+    first = 2**70 + int(review["row"].iloc[0])
+    assert f"Review first:\n  key {first}: predicted" in shown
     assert shown.count(summary["evaluation"]["verdict"]) == 1
 
 

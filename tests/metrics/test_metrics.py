@@ -153,8 +153,8 @@ def test_ece_by_hand():
     ("call", "sentence"),
     [
         (lambda: metrics.false_confidence([0, 2], [0.1, 0.2]), "y must contain only 0/1"),
-        (lambda: metrics.false_confidence([0, 1], [0.1, 1.2]), "p holds 1.2 in row 1"),
-        (lambda: metrics.false_confidence([0, 1], [0.1, np.nan]), "p holds nan in row 1"),
+        (lambda: metrics.false_confidence([0, 1], [0.1, 1.2]), "p is 1.2 in row 1"),
+        (lambda: metrics.false_confidence([0, 1], [0.1, np.nan]), "p is nan in row 1"),
         (lambda: metrics.capture_at([0, 1], [0.1, 0.2], 0), "budget is 0"),
         (lambda: metrics.capture_at([0, 1], [0.1, 0.2], 20.0), "budget is 20"),
         (lambda: metrics.fc_auroc([0, 1], [0.1, np.nan]), "score is NaN in 1 row"),

@@ -146,15 +146,15 @@ def gap_in_mixes(proba):
 @pytest.mark.parametrize(
     ("alter", "sentence"),
     [
-        (gap, r"Curve.predict_proba holds nan in row 7 \(2 such row"),
-        (gap_in_mixes, "Curve.predict_proba for rows mixed with their neighbours holds nan in row"),
-        (lambda proba: 2 * proba - 0.5, r"holds -?[\d.]+ in row \d+ .*lies between 0 and 1"),
+        (gap, r"Curve.predict_proba is nan in row 7 \(2 such row"),
+        (gap_in_mixes, "Curve.predict_proba for rows mixed with their neighbours is nan in row"),
+        (lambda proba: 2 * proba - 0.5, r"is -?[\d.]+ in row \d+ .*lies between 0 and 1"),
         (lambda proba: 0.9 * proba, r"two columns that sum to 0.9 in row 0 \(100 such row"),
         (lambda proba: np.column_stack([proba, proba]) / 2, r"has the shape \(100, 4\)"),
         (lambda proba: proba[1:], r"has the shape \(99, 2\): .* 100 in all"),
         (lambda proba: proba.astype(complex), "contains complex numbers"),
         (lambda proba: np.ma.masked_less(proba, 0.2), "contains masked values"),
-        (lambda proba: sp.csr_array(proba), "is of the type csr_array and cannot be read"),
+        (lambda proba: sp.csr_array(proba), "has the type csr_array and cannot be read"),
     ],
     ids=["nan", "nan in mixes", "range", "sum", "columns", "rows", "complex", "masked", "sparse"],
 )
@@ -426,7 +426,7 @@ def light_booster(X, y):
         ),
         (
             light_booster,
-            r"lightgbm.Booster has no .*: give its probabilities to discover",
+            r"lightgbm.Booster has no .*: pass its probabilities to discover",
         ),
         (LinearRegression().fit, r"LinearRegression is a regressor .* discover\(X, y, proba\)"),
         (

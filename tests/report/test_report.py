@@ -287,8 +287,8 @@ def test_feedback_compares_marks_with_the_predicted_risk_by_hand():
     assert found.table["predicted"].is_monotonic_decreasing is False
     assert found.table["predicted"][1:].is_monotonic_decreasing
     assert found.disputed == 0
-    assert "own confidence said 5 %: too low" in found.words()
-    assert "predicted risk said 34 %, which the marks do not contradict" in found.words()
+    assert "own confidence implied 5%, which is too low" in found.words()
+    assert "predicted risk implied 34%, which fits" in found.words()
 
 
 def test_feedback_counts_neither_unsure_marks_nor_rows_below_the_threshold():
@@ -329,7 +329,7 @@ def test_bad_marks_are_refused_in_one_sentence(marks, sentence):
 
 def test_no_judged_row_is_a_result():
     marks = pd.DataFrame({"row": [0], "mark": ["unsure"]})
-    assert "nothing can be said yet" in repr(feedback(review_of(4), marks))
+    assert "mark some first" in repr(feedback(review_of(4), marks))
 
 
 def test_audit_ends_with_the_report_and_feedback_takes_its_folder(planted, tmp_path):

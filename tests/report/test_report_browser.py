@@ -119,7 +119,7 @@ def test_a_row_opens_to_its_signals_neighbours_values_and_reason(page):
     assert reason in text
     assert "of 25 are labelled as predicted" in text
     assert detail.locator(".dots i").count() == 25
-    assert "Mixes that keep the decision" in text
+    assert "Small changes that keep the prediction" in text
     assert "2020-" in text
     page.keyboard.press("Enter")
     assert page.locator("tr.detail").count() == 0

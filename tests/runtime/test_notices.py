@@ -40,7 +40,7 @@ def test_audits_in_threads_keep_their_notes_apart():
         together = list(pool.map(noted, names))
     for name, notes in zip(names, together, strict=True):
         own = [note for note in notes if "is constant" in note]
-        assert own == [f"column '{name}' is constant: it does not count in distances."]
+        assert own == [f"column '{name}' is constant: distances ignore it."]
     # Libraries put filters of their own back in any order; none of ours, which hide, may be left.
     kinds = (DataWarning, ConvergenceWarning, LinAlgWarning)
     ours = [line for line in warnings.filters if line[0] == "ignore" and line[2] in kinds]

@@ -1,4 +1,4 @@
-"""What to say where a part of an audit is missing."""
+"""What to say when a part of an audit is missing."""
 
 from falcon_discover.signals.catalogue import STABILITY_SIGNALS
 

@@ -58,14 +58,14 @@ class Aliases(BaseEstimator):
         sample_weight: Any = None,
         groups: Any = None,
     ) -> Finding:
-        """Return everything known about new rows at once: signals, suspicion, regions.
+        """Return everything known about rows: signals, suspicion, risk, regions.
 
-        Cheaper than calling `transform`, `review` and `evaluate` one after another. Without `X`
-        it is the `Finding` of the rows given to `fit`, each judged out-of-fold.
+        Cheaper than calling `transform`, `review` and `evaluate` one after another. Without `X`,
+        it returns the `Finding` of the rows given to `fit`, each judged out-of-fold.
 
         Parameters
         ----------
-        X, y : new rows, and their labels where they are known
+        X, y : new rows, and their labels if known
         proba : the scores of `X`, for the estimator "precomputed"; as in `fit`
         sample_weight : how many rows each row stands for
         groups : which rows belong together; other groups than those given to `fit`
@@ -168,7 +168,7 @@ class Aliases(BaseEstimator):
 
     @property
     def plot(self) -> Plots:
-        """Figures of the rows given to `fit`: `plot.capture()` and more.
+        """Plots of the rows given to `fit`: `plot.capture()` and more.
 
         For other rows: `examine(X, y).plot.capture()`.
         """
@@ -182,15 +182,15 @@ class Aliases(BaseEstimator):
         cost: Any = None,
         proba: Any = None,
     ) -> pd.DataFrame:
-        """Return the most suspicious rows with a reason for each.
+        """Return the rows to review first, with a reason for each.
 
         Parameters
         ----------
         X : new rows; without it, the rows given to `fit`, each judged out-of-fold
-        budget : how much to review: a fraction is a share of the rows, a whole number so many rows
-        cost : what a confident error in each row costs; rows are then ordered by risk times cost,
-            see `Finding.review`
-        proba : the scores of `X`, for the estimator "precomputed"; so in every method here
+        budget : how much to review: 0.05 is 5% of the rows, 50 is 50 rows
+        cost : cost of a confident error in each row; rows are then ranked by risk times cost, see
+            `Finding.review`
+        proba : the scores of `X`, for the estimator "precomputed"; the same in every method here
 
         Returns
         -------
@@ -232,14 +232,14 @@ class Aliases(BaseEstimator):
         batch: int | None = None,
         confidence: float | None = None,
     ) -> ReviewBudget:
-        """Return the smallest share to review so that the rest is safe.
+        """Return the smallest review budget that keeps confident errors rare in the rest.
 
-        The reverse, for a given budget, is `examine(X, y).missed_bound(0.2)`.
+        For what a given budget leaves behind, see `examine(X, y).missed_bound(0.2)`.
 
         Parameters
         ----------
-        X, y : labelled rows that were not given to `fit`, for an exact statement; without them
-            the rows given to `fit` are used, each judged out-of-fold
+        X, y : labelled rows that were not given to `fit`, for an exact statement; without them,
+            the rows given to `fit`, each judged out-of-fold
         sample_weight, groups : of `X`, as in `examine`
         max_residual_rate, confidence_level, batch, confidence : as in `Finding.review_budget`
         """
@@ -307,7 +307,7 @@ class Aliases(BaseEstimator):
             )
 
     def contributions(self) -> Contributions:
-        """Return what each family of signals earns: the loss in eligible AUROC without it."""
+        """Return what each signal family contributes: the loss in eligible AUROC without it."""
         check_is_fitted(self)
         with self._execution_context():
             return self.audit_.contributions()
@@ -342,12 +342,12 @@ class Aliases(BaseEstimator):
         Parameters
         ----------
         method : {"temperature", "platt", "isotonic", "beta", "discrepancy"}
-            The first four look at the score alone; "discrepancy" also at the evidence
+            The first four use the score alone; "discrepancy" also uses the evidence
         weighted : whether rows count by `w_cal`, clipped as in the paper
-        caution : for "discrepancy": how far log-odds are shrunk, 0 (the default) for not at all,
-            "auto" as far as two thirds of the gain in log loss pay for. Its price: confident
-            errors get fewer because confident predictions do, and calibration gets worse; among
-            equally many of the surest predictions there are as many errors as without
+        caution : for "discrepancy": how far to shrink log-odds; 0 (the default) for not at all,
+            "auto" to give up two thirds of the gain in log loss. It leaves fewer confident errors
+            only because it leaves fewer confident predictions, and it worsens calibration; the same
+            number of the surest predictions has as many errors as before
 
         Examples
         --------
@@ -366,21 +366,21 @@ class Aliases(BaseEstimator):
         return model.with_fitted(self, calibrator)
 
     def save(self, path: str | Path, reference: Keep = "full") -> Path:
-        """Save the fitted audit in one file, which `falcon_discover.load` reads.
+        """Save the fitted audit to one file; `falcon_discover.load` reads it.
 
         Parameters
         ----------
-        path : where; an older file there is replaced in one step
+        path : the file; an older one is replaced in one step
         reference : {"full", "sample", "none"}
             Which of the rows given to `fit` go into the file. "full" gives the same scores after
-            loading, to the last bit. "sample" keeps a tenth of the rows (at least 1,000), with
-            each class's share; signals are measured against these, so scores change.
-            "none" keeps no row: the loaded audit ranks by gated confidence. In any case
-            the file holds the model and, for columns of text, the values they had.
+            loading, to the last bit. "sample" keeps a tenth of the rows (at least 1,000),
+            stratified by class; signals are measured against these, so scores change.
+            "none" keeps no row: the loaded audit ranks by gated confidence. The file always
+            contains the model and the values of text columns.
 
         Warns
         -----
-        DataWarning : if loading the file will need trust in types that are not known to be safe
+        DataWarning : if loading the file will require trusting types not known to be safe
 
         Examples
         --------

@@ -78,7 +78,7 @@ def scored_class(positive: Any, labels: Labels, dimensions: int) -> int:
 
 
 def warn_decisions(p: FloatArray) -> None:
-    """Warn where given scores are no probabilities, but decisions."""
+    """Warn if given scores are decisions, not probabilities."""
     if np.isin(p, (0.0, 1.0)).all():
         notices.warn(
             "proba contains only 0 and 1, which look like decisions, not probabilities: every row "

@@ -53,7 +53,7 @@ class Curves:
         return random_band(len(events), int(events.sum()))
 
     def missed(self) -> pd.DataFrame:
-        """Return the rate of confident errors left unread by budget, with a band for all."""
+        """Return the rate of confident errors among unreviewed rows by budget, with a band."""
         return missed_curve(
             self.found.events,
             self.found.priority(),

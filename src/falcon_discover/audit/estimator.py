@@ -52,49 +52,47 @@ from falcon_discover.signals.catalogue import SIGNALS
 
 
 class FalconDiscover(ClassifierMixin, TransformerMixin, Later):
-    """Find the confident predictions of a classifier that should not be trusted.
+    """Find the confident predictions of a classifier that you should not trust.
 
     Parameters
     ----------
     estimator : classifier, FrozenEstimator or None
         An unfitted scikit-learn compatible classifier or Pipeline is cross-fitted and
-        refitted; so is a fitted one, with a warning. `FrozenEstimator(model)` is taken as it
-        is; the rows given to `fit` must then be rows the model was not trained on. A name is a
-        backbone of the library. None tries the whole library and keeps the best by
-        out-of-fold AUROC. "precomputed" is no model at all: every call that takes rows also takes
-        their scores as `proba`.
+        refitted; so is a fitted one, with a warning. `FrozenEstimator(model)` is audited as it
+        is; give `fit` rows that the model was not trained on. A name trains that model of the
+        library. None trains the whole library and keeps the best by out-of-fold AUROC.
+        "precomputed" uses no model: every call that takes rows also takes their scores as `proba`.
     tau : float or {class: float}, default 0.90
-        Confidence from which a wrong prediction counts as a confident error; one number, or one
-        for each class that may be predicted.
+        Confidence from which a wrong prediction counts as a confident error: one number, or one
+        per predicted class.
     threshold : float, default 0.5
-        Probability of the positive one of two classes from which it is decided. A model that has a
-        threshold of its own (`FixedThresholdClassifier`, `TunedThresholdClassifierCV`) is audited
-        at that one. Of more than two classes the likeliest is decided.
+        Probability from which the positive class is predicted (two classes only). A model with
+        its own threshold (`FixedThresholdClassifier`, `TunedThresholdClassifierCV`) is audited at
+        that one. With more classes the most probable one is predicted.
     ranker : str or ranker, default "auto"
-        How rows are ranked for review; see `falcon_discover.rankers.RANKERS`. "auto" learns the
+        How to rank rows for review; see `falcon_discover.rankers.RANKERS`. "auto" learns the
         probability that a row is a confident error.
     severity : {"count", "surprise"}, default "count"
         For "auto": "surprise" ranks by that probability times `-log(1 - confidence)`.
     n_neighbors : int, default 25
-        Neighbours for agreement.
+        Number of most similar rows whose labels are compared.
     n_mix_neighbors : int, default 6
-        Neighbours each row is mixed with.
+        Number of most similar rows that each row is blended with to test its stability.
     mix : tuple of float, default (0.10, 0.20, 0.30)
-        Weights of the neighbour in a mix.
+        Weights of the neighbour in a blend.
     cv : int or splitter, default 5
-        Folds of cross-fitting. A splitter holds out each row at most once. Rows that it never
-        holds out, such as the first ones of a `TimeSeriesSplit`, are compared with and learned
-        from, and not judged. With groups, a number of folds never splits one, and neither may a
-        splitter.
+        Folds of cross-fitting. A splitter must hold out each row at most once. Rows that it never
+        holds out, such as the first ones of a `TimeSeriesSplit`, are used for training and
+        comparison only. Groups are never split; a splitter that splits them is refused.
     n_regions : int, default 6
-        Regions to look for.
+        Maximum number of regions to look for.
     weigh_model : bool, default True
-        Whether the base model is fitted with the weights given to `fit`. A model that takes none is
-        refused, unless this is False: then only the audit counts rows by weight.
+        Whether to fit the base model with the weights given to `fit`. A model that takes none is
+        refused unless this is False; then only the audit uses the weights.
     random_state : int, RandomState or None
-        Seed of folds, library models, regions and switched categories.
+        Seed of folds, library models, regions and blended categories.
     n_jobs : int or None
-        Threads. None leaves the libraries' own defaults.
+        Number of threads; -1 for all cores. None leaves the libraries' own defaults.
     verbose : int, default 0
         1 shows progress: on a terminal, in a notebook, and as lines in a log.
 
@@ -102,7 +100,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Later):
     ----------
     model_ : the fitted base model
     backbone_ : its name
-    candidates_ : out-of-fold AUROC of every backbone that was tried
+    candidates_ : out-of-fold AUROC of every library model that was tried
     audit_ : the `FittedAudit`
     learned_ : what `learn` changed; None before
     regions_ : `RegionSet` found on the rows given to `fit`
@@ -167,19 +165,18 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Later):
         groups_cal: Any = None,
         sample_weight_cal: Any = None,
     ) -> Self:
-        """Fit the base model, measure the rows' states and fit the ranker.
+        """Fit the base model, measure the signals of the rows, and fit the ranker.
 
         Parameters
         ----------
         X, y : table and class labels, matched by position; held-out rows when the estimator is
             frozen. Pandas objects with the same row labels in another order are refused
-        proba : for the estimator "precomputed": the probability of the label that sorts last
-            (`yes` of no/yes, 1 of 0/1), or one column for each class in sorted order, by a model
-            that was not trained on these rows
-        positive : the label that `proba` is the probability of, where it is not the one that
-            sorts last
+        proba : for the estimator "precomputed": the probability of the positive label, the last
+            in sorted order (`yes` of no/yes, 1 of 0/1), or one column per class in sorted order,
+            from a model that was not trained on these rows
+        positive : the label that `proba` is the probability of, if it is the other one
         groups : which rows belong together (a customer, a patient, a device): no row is judged by
-            anything that saw its group, and intervals and bounds take groups as independent
+            anything that saw its group, and intervals and bounds treat groups as independent
         sample_weight : how many rows each row stands for
         X_cal, y_cal : further labelled rows, for rankers that learn from validation rows
         groups_cal, sample_weight_cal : the same of these rows; their groups are other ones
@@ -262,9 +259,9 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Later):
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> pd.DataFrame:
         """Fit, and return the ten signals of the rows of the fit, each measured out-of-fold.
 
-        As with scikit-learn's `TargetEncoder`, this is not `fit(X, y).transform(X)`: there each
-        row would find itself among the rows it is compared with, and the next step of a Pipeline
-        would learn to trust such signals too much. Rows that `cv` never holds out have none.
+        As with scikit-learn's `TargetEncoder`, this is not `fit(X, y).transform(X)`, in which each
+        row would be compared with itself, and the next step of a Pipeline would learn to trust
+        the signals too much. Rows that `cv` never holds out get missing values.
         """
         signals = self.fit(X, y, **fit_params).examine().frame()
         held_out = self.audit_.held_out
@@ -287,7 +284,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Later):
 
     @property
     def neighbour_recall_(self) -> float:
-        """Share of the nearest reference rows that are found: 1.0 unless there are very many."""
+        """Share of the nearest reference rows that are found; 1.0 unless there are very many."""
         check_is_fitted(self)
         reference = self.audit_.reference
         return 1.0 if reference is None else float(reference.recall)
@@ -322,7 +319,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Later):
     def predict_proba(self, X: Any, *, proba: Any = None) -> FloatArray:
         """Return the base model's probabilities, unchanged, in the order of `classes_`.
 
-        Where the estimator is "precomputed" these are the given ones.
+        With the estimator "precomputed" these are the given ones.
         """
         table = self.new_rows(X, warn=False)
         p = self.audit_.scores(table, self.given_scores(X, table, proba))
@@ -373,7 +370,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Later):
 
     @property
     def threshold_(self) -> float:
-        """Probability of the positive one of two classes from which the audit decides for it."""
+        """Probability from which the positive class is predicted, if there are two classes."""
         check_is_fitted(self)
         return self.audit_.threshold
 

@@ -44,9 +44,9 @@ KEPT = ("_scores", "_judged", "regions", "alerts", "one_sided", "ties", "content
 
 
 class Finding(Told):
-    """What is known about a set of rows; `falcon.examine(X, y)` and `discover()` return one.
+    """Everything known about a set of rows; `falcon.examine(X, y)` and `discover()` return one.
 
-    Suspicion, risk and what follows from them are computed when first asked for, and kept.
+    Suspicion, risk and what follows from them are computed once, when first needed.
     """
 
     @cached_property
@@ -55,7 +55,7 @@ class Finding(Told):
         return {}
 
     def frame(self) -> pd.DataFrame:
-        """Return the ten signals of each row; without a model the stability ones are NaN."""
+        """Return the ten signals of each row; without a model, the stability signals are NaN."""
         return self.state.frame(self.index)
 
     def suspicion(self) -> FloatArray:
@@ -63,9 +63,9 @@ class Finding(Told):
         return self.score(self.audit.spec, self.tau)
 
     def costing(self, cost: Any) -> Finding:
-        """Return the same finding with what a confident error in each row costs.
+        """Return the same finding with the cost of a confident error in each row.
 
-        Its review list, bounds and report order rows by what an error is expected to cost.
+        Its review list, bounds and report rank rows by expected cost.
 
         Parameters
         ----------
@@ -105,11 +105,11 @@ class Finding(Told):
         return self.audit.judge(self.state)
 
     def risk(self, tau: Tau | None = None) -> FloatArray | None:
-        """Return the probability of a confident error, where the ranker estimates it.
+        """Return the probability that each row is a confident error; None without an estimate.
 
         Parameters
         ----------
-        tau : confidence from which an error counts; without it, that of the audit
+        tau : confidence from which an error counts; default: that of the audit
         """
         other = tau is not None and tau != self.tau
         if not self.is_fit_rows and not other:
@@ -132,14 +132,14 @@ class Finding(Told):
         return ranker.held_out_low_[:n], ranker.held_out_high_[:n]
 
     def review(self, budget: float = PAPER.main_budget, cost: Any = None) -> ReviewList:
-        """Return the most suspicious of the rows with a reason for each.
+        """Return the rows to review first, with a reason for each.
 
         Parameters
         ----------
-        budget : how much to review: a fraction is a share of the rows, a whole number so many rows
-        cost : what a confident error in each row costs, one number of 0 or more for each; rows
-            are then ordered by risk times cost. Where the ranker estimates no risk, the share of
-            rows that are no more suspicious takes its place; rows below `tau` cost nothing
+        budget : how much to review: 0.05 is 5% of the rows, 50 is 50 rows
+        cost : cost of a confident error in each row, one number of 0 or more per row; rows are
+            then ranked by risk times cost. If the ranker estimates no risk, the rank of the
+            suspicion is used instead; rows below `tau` cost nothing
 
         Returns
         -------
@@ -169,7 +169,7 @@ class Finding(Told):
         )
 
     def compared(self) -> dict[str, Any]:
-        """Return the rankers that are compared, by name: the own one first, then the baselines."""
+        """Return the names of the rankers to compare: this audit's first, then the baselines."""
         return rankers.compared(self.audit.spec, set(self.state.signals.columns))
 
     def evaluate(
@@ -183,8 +183,8 @@ class Finding(Told):
 
         Parameters
         ----------
-        budgets : how much to review: fractions are shares of the rows, whole numbers so many rows
-        taus : further thresholds of confidence
+        budgets : how much to review: 0.05 is 5% of the rows, 50 is 50 rows
+        taus : further confidence thresholds to evaluate
         cost : as in `review`; adds the share of the errors' cost that is found, and the ranking
             by expected cost
         """
@@ -224,9 +224,9 @@ class Finding(Told):
 
         Parameters
         ----------
-        max_residual_rate : highest rate of confident errors among the rows not reviewed
-        confidence_level : probability with which the statement is to hold
-        batch : how many rows to come the statement is to speak of; without it, of the long run
+        max_residual_rate : acceptable rate of confident errors among unreviewed rows
+        confidence_level : probability with which the statement holds
+        batch : size of the next batch that the statement refers to; default: the long run
         confidence : the old name of `confidence_level`
         """
         return guarantee.review_budget(
@@ -254,15 +254,15 @@ class Finding(Told):
         simultaneous: bool = False,
         confidence: float | None = None,
     ) -> MissedBound:
-        """Return how many confident errors the review of some of the rows may leave.
+        """Return how many confident errors a review budget leaves behind, with an upper bound.
 
         Parameters
         ----------
-        budget : how much to review: a fraction is a share of the rows; a whole number is so many
-            of these rows or, with `batch`, of those to come
+        budget : how much to review: 0.05 is 5% of the rows, 50 is 50 of these rows or, with
+            `batch`, of the next batch
         confidence_level, batch, confidence : as in `review_budget`
-        simultaneous : whether the bound is to hold for all budgets at once, so also for one
-            chosen by looking
+        simultaneous : whether the bound should hold for all budgets at once, and so for one that
+            is chosen after seeing the bounds
         """
         return guarantee.missed_bound(
             self.events,
@@ -281,11 +281,11 @@ class Finding(Told):
         )
 
     def by_period(self, times: Any) -> Periods:
-        """Return the rate of confident errors by period; the rows' labels must be known.
+        """Return the rate of confident errors by period; the rows must be labelled.
 
         Parameters
         ----------
-        times : when each row is from: numbers, dates, or dates written as ISO texts
+        times : the time of each row: numbers, dates, or ISO date strings
         """
         eligible = self.state.eligible(self.tau)
         return Periods.of(
@@ -297,7 +297,7 @@ class Finding(Told):
         )
 
     def conflict(self) -> Conflict:
-        """Return Gamma over a grid of evidence and instability, and the regime it speaks for.
+        """Return Gamma over a grid of evidence and instability, and the regime of the rows.
 
         The regime compares the best ranker of the discrepancy family with the better of
         confidence and TrustScore, each chosen on other rows than it is judged on.
@@ -306,7 +306,7 @@ class Finding(Told):
         return judged_conflict(self)
 
     def calibration_weights(self) -> FloatArray:
-        """Return w_cal of each row; its labels must be known."""
+        """Return w_cal of each row; the rows must be labelled."""
         self._check_compared("the calibration weight", "calibration weights need")
         return calibration_weights(self.state, self.events)
 
@@ -371,8 +371,8 @@ class Finding(Told):
         contributions : whether to measure what each family of signals contributes, which refits
             the ranker; None measures it if that is quick
         cost : of a confident error in each row, as in `review`
-        times : when each row is from, for the rate of confident errors by period
-        how : what else to say about where the finding comes from
+        times : the time of each row, for the rate of confident errors by period
+        how : further facts about the audit to show, by name
 
         Returns
         -------
@@ -394,7 +394,7 @@ class Finding(Told):
 
     @property
     def plot(self) -> Plots:
-        """Figures for matplotlib: `plot.capture()`, `plot.reliability()` and more."""
+        """Plots for matplotlib: `plot.capture()`, `plot.reliability()` and more."""
         from falcon_discover.plots.accessor import Plots
 
         return Plots(self)

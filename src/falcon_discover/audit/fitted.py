@@ -64,7 +64,7 @@ class FittedAudit:
         labels
     regions : what was found on them
     fitted_on : how many rows there were; a saved audit may keep fewer
-    source : what is known about these rows, in words; see `falcon_discover.evaluation.budget`
+    source : what is known about these rows, in words; see `falcon_discover.evaluation.sources`
     view : the transformed view of the rows
     model, reference, builder : what the states of other rows are measured with
     scored : which class a given score was the probability of; `state.p` is that of the last

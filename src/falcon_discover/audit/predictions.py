@@ -32,18 +32,18 @@ def discover(
 ) -> Finding:
     """Audit predictions without the model that made them.
 
-    Short for `FalconDiscover("precomputed").fit(X, y, proba=proba).examine()`; use that to judge
-    new rows too, or to save the audit.
+    Short for `FalconDiscover("precomputed").fit(X, y, proba=proba).examine()`; use that form to
+    score new rows too, or to save the audit.
 
     Parameters
     ----------
     X, y : labelled rows the model was not trained on, matched by position; pandas objects with the
         same row labels in another order are refused
-    proba : the probability of the label that sorts last (`yes` of no/yes, 1 of 0/1), or the
-        columns of `predict_proba`, one for each class in sorted order
+    proba : the probability of the positive label, the last in sorted order (`yes` of no/yes, 1 of
+        0/1), or the columns of `predict_proba`, one per class in sorted order
     groups : which rows belong together; none is judged by anything that saw its group
     sample_weight : how many rows each row stands for
-    positive : the label that `proba` is the probability of, where it is not the one that sorts last
+    positive : the label that `proba` is the probability of, if it is the other one
     tau, threshold, ranker, severity, n_neighbors, cv, n_regions, random_state, n_jobs : as in
         `FalconDiscover`
 

@@ -1,4 +1,4 @@
-"""A calibrator that may use the state: confidence drops where the evidence does not bear it out.
+"""A calibrator that uses the state: confidence drops where the evidence does not support it.
 
 The log-odds of the model are recalibrated together with what the evidence says about the positive
 class: a ridge regression, and small boosted trees that also see the features. Both can only rise
@@ -45,11 +45,11 @@ class Discrepancy:
 
     Parameters
     ----------
-    caution : how far log-odds are shrunk, 0 (the default) for not at all. More of it gives fewer
-        confident errors by fewer confident predictions, and probabilities that are less well
-        calibrated; the order of confidence stays. "auto" shrinks as far as two thirds of the gain
-        in log loss over the best plain calibrator pay for, and not so far that the Brier score is
-        worse than the uncalibrated model's
+    caution : how far to shrink log-odds; 0 (the default) for not at all. More caution gives fewer
+        confident errors only by giving fewer confident predictions, and it worsens calibration;
+        the order of confidence does not change. "auto" gives up two thirds of the gain in log
+        loss over the best plain calibrator, but never lets the Brier score become worse than the
+        uncalibrated model's
     random_state : seed of the trees and of the folds
 
     Attributes

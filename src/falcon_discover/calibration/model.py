@@ -70,11 +70,11 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
     falcon : FalconDiscover
         The audit whose model is recalibrated. `fit` fits a copy of it.
     method : {"temperature", "platt", "isotonic", "beta", "discrepancy"}, default "discrepancy"
-        The first four look at the score alone; "discrepancy" also at the evidence.
+        The first four use the score alone; "discrepancy" also uses the evidence.
     weighted : bool, default False
         Whether calibration rows count by `w_cal`.
     caution : float or "auto", default 0
-        For "discrepancy": how far log-odds are shrunk. More of it gives fewer confident errors,
+        For "discrepancy": how far to shrink log-odds. More caution gives fewer confident errors,
         fewer confident predictions and worse calibration.
 
     Attributes
@@ -152,7 +152,7 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
         return p if p.ndim == 2 else np.column_stack([1.0 - p, p])
 
     def predict(self, X: Any, *, proba: Any = None) -> npt.NDArray[Any]:
-        """Return the likelier class; of two, the positive one from the audit's threshold on."""
+        """Return the predicted class; with two classes, by the audit's threshold."""
         p = self.predict_proba(X, proba=proba)
         return self.classes_[decided(p, self.falcon_.audit_.threshold)]
 

@@ -38,7 +38,7 @@ def read_table(path: Path, text_columns: Sequence[str] = ()) -> pd.DataFrame:
         raise InputError(f"{path} is a folder: give a file.")
     reader = _reader(path, text_columns)
     if not path.is_file():
-        raise InputError(f"there is no file {path}.")
+        raise InputError(f"there is no file {path}: check the path.")
     try:
         table = reader(path)
     except InputError:

@@ -38,7 +38,7 @@ def cache_folder() -> Path:
 def entry(name: str) -> DataSet:
     """Return what is known about a data set."""
     if name not in REGISTRY:
-        raise InputError(f"there is no data set {name!r}; choose one of {', '.join(REGISTRY)}.")
+        raise InputError(f"there is no data set {name!r}: choose one of {', '.join(REGISTRY)}.")
     return REGISTRY[name]
 
 

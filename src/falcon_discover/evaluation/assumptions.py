@@ -1,4 +1,4 @@
-"""What a bound takes the rows for, which bound it is, and what it can be asked for."""
+"""What a bound assumes about the rows, which bound it is, and what it can be asked for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BETTING_ROWS = "betting bound on weighted rows"
 
 
 def resting_on(rows: Unread, design: Design | None) -> tuple[str, str]:
-    """Return which bound it is, and what it takes the rows for."""
+    """Return which bound it is, and what it assumes about the rows."""
     if design is None:
         return EXACT, ASSUMED
     most = amount(rows.largest)
@@ -37,7 +37,7 @@ def said(method: str) -> str:
 
 
 def needed(method: str, max_residual_rate: float, confidence_level: float) -> str:
-    """Return how many unread rows it takes to show a rate, in words."""
+    """Return how many unreviewed rows it takes to show a rate, in words."""
     if method == EXACT:
         rows = fewest_rows(max_residual_rate, confidence_level)
         return f"that takes at least {rows:,} unreviewed ones"
@@ -49,7 +49,7 @@ def needed(method: str, max_residual_rate: float, confidence_level: float) -> st
 
 
 def doubted(doubt: str) -> str:
-    """Return why a statement may be worthless, to stand before it."""
+    """Return why a statement may be invalid, to stand before it."""
     return f"{doubt} Settle that before you rely on this:\n" if doubt else ""
 
 

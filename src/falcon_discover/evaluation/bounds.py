@@ -1,7 +1,7 @@
 """Upper bounds on the confident errors that a review leaves: of a rate, and of a batch.
 
-A bound of a *rate* speaks of the population the rows come from, in the long run. A bound of a
-*batch* speaks of a number of further rows of that population, whose own errors scatter around
+A bound of a *rate* is about the population the rows come from, in the long run. A bound of a
+*batch* is about a number of further rows of that population, whose own errors scatter around
 the rate.
 """
 
@@ -143,7 +143,7 @@ def _last(holds: Callable[[int], bool], low: int, high: int) -> int:
 
 
 def as_share(budget: float, rows: int, design: Design | None) -> float:
-    """Return a budget as a share, which is what bounds speak of: of these rows or those to come."""
+    """Return a budget as a share of these rows or of the next ones, which is what bounds use."""
     if not is_count(budget):
         return budget
     if design is None:

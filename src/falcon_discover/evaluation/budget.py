@@ -69,19 +69,19 @@ class MissedBound(Stated):
 
     Attributes
     ----------
-    budget : the share reviewed, or the number of rows: of these or, with `batch`, of those to come
+    budget : the share reviewed, or the number of rows: of these or, with `batch`, of the next ones
     rows, unreviewed, missed : labelled rows, those not reviewed, confident errors among them
     rate, upper : their rate and the upper bound: in the long run, or in the batch
     confidence_level : of the bound
     source : which rows it was estimated on
-    doubt : why it may be worthless, if so
+    doubt : why it may be invalid, if so
     twins : labelled rows with a twin; see `falcon_discover.data.twins`
-    simultaneous : whether the bound holds together with those of all other budgets
-    batch : how many rows to come the bound speaks of; None for the long run
+    simultaneous : whether the bound holds jointly with those of all other budgets
+    batch : size of the next batch that the bound refers to; None for the long run
     batch_unreviewed, batch_missed : rows of the batch that are not reviewed, and the upper bound
         on the confident errors among them
     method : which bound it is
-    assumed : what it takes the rows for, in words
+    assumed : what it assumes about the rows, in words
     """
 
     budget: float
@@ -158,11 +158,11 @@ class ReviewBudget(Stated):
     tested : one row per budget tested, in order, with its bound and whether it passed
     source : which rows it was estimated on
     tau : confidence from which a row is eligible
-    doubt : why the statement may be worthless, if so
+    doubt : why the statement may be invalid, if so
     twins : labelled rows with a twin; see `falcon_discover.data.twins`
-    batch : how many rows to come the statement speaks of; None for the long run
+    batch : size of the next batch that the statement refers to; None for the long run
     method : which bound it rests on
-    assumed : what it takes the rows for, in words
+    assumed : what it assumes about the rows, in words
     """
 
     budget: float
@@ -277,14 +277,14 @@ def review_budget(
     tau: Tau = PAPER.tau,
     doubt: str = "",
 ) -> ReviewBudget:
-    """Return the smallest budget whose rest can be shown to be safe.
+    """Return the smallest budget that can be shown to keep confident errors rare in the rest.
 
     Parameters
     ----------
     events : which labelled rows are confident errors
     score : their suspicion, by a ranker that did not learn from them
     eligible : which of them could be confident errors
-    batch : how many rows to come the statement is to speak of; None for the long run
+    batch : size of the next batch that the statement refers to; None for the long run
     content : what the rows hold: it orders rows of equal score and tells twins. Without it, a cut
         among equal scores counts the expected number, rounded up
     design : weights and groups of the rows; None where they are independent and count alike
@@ -359,10 +359,10 @@ def missed_bound(
 
     Parameters
     ----------
-    budget : a share of the rows, or a number of them: of these or, with `batch`, of those to come
-    batch : how many rows to come the bound is to speak of; None for the long run
-    simultaneous : whether it is to hold together with the bounds of all other budgets, so also for
-        a budget chosen by looking at them
+    budget : a share of the rows, or a number of them: of these or, with `batch`, of the next ones
+    batch : size of the next batch that the bound refers to; None for the long run
+    simultaneous : whether it should hold jointly with the bounds of all other budgets, and so for
+        a budget that is chosen after seeing them
     content, design : as in `review_budget`
     eligible : which rows could be confident errors; of use with a design
 

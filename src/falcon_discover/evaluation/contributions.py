@@ -1,4 +1,4 @@
-"""What each signal family earns: the loss in eligible AUROC when it is left out."""
+"""What each signal family contributes: the loss in eligible AUROC when it is left out."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ COVERED = (
 class Contributions(Result):
     """Per signal family: eligible AUROC without it, the loss, and the interval of the loss.
 
-    Intervals cover the draw of the judged rows with the fitted rankers as they are. Another
-    training set would make other rankers, which no interval here covers: a small loss or gain
-    may be of that kind even where its interval leaves out 0.
+    Intervals reflect the choice of the judged rows, with the rankers as fitted. They do not reflect
+    the choice of the training set: a small loss or gain may come from that even if its interval
+    excludes 0.
 
     Attributes
     ----------
-    families : one row per family, largest loss first; `low` and `high` hold for all families
-        together with 95% confidence (Bonferroni)
+    families : one row per family, largest loss first; `low` and `high` hold jointly for all
+        families with 95% confidence (Bonferroni)
     gain : the whole ranker's eligible AUROC minus that of gated confidence, with its interval
     auroc : the whole ranker's eligible AUROC
     events, eligible : what it was estimated on

@@ -124,8 +124,8 @@ def missed_curve(
 ) -> pd.DataFrame:
     """Return the rate of events among unread rows by budget, and its upper bound.
 
-    Each `upper` holds by itself, for a budget named beforehand. With `simultaneous` there is also
-    `band`, of bounds that hold for all budgets at once: whatever budget is read off it.
+    Each `upper` is valid on its own, for a budget chosen in advance. With `simultaneous` there is
+    also `band`, whose bounds hold for all budgets at once.
 
     Examples
     --------

@@ -47,7 +47,7 @@ class Recalibration(Result):
         rate and its interval, and the errors at the coverage before: among as many of the surest
         predictions as were confident before
     tau : confidence from which a prediction counts as confident, before and after alike
-    words : which rows the calibrators learned from and which were measured
+    words : which rows the calibrators were fitted and evaluated on
     """
 
     table: pd.DataFrame

@@ -40,16 +40,16 @@ class Evaluation(Result):
     Attributes
     ----------
     ranker : name of the ranker under evaluation, the first in every table
-    tau : the main threshold, or "by class" where it differs
+    tau : the main threshold, or "by class" if it differs
     captures : one row per threshold, ranker and budget
     rankings : one row per threshold and ranker: AUROC over all rows and among eligible rows
-    severity : what the ranking made for `tau` finds of the events at higher thresholds
+    severity : how many events at higher thresholds the ranking made for `tau` finds
     model : figures of the base model that do not depend on a ranker
     sides : the confident errors by predicted class: which class is missed
-    assumption : what the figures rest on and nobody can tell from the rows
-    alerts : why the figures may be worthless, in sentences; mostly none
-    notice : what to know where all confident errors are rows of one class; mostly empty
-    risk : whether the risk holds on these rows, where the ranker estimates one
+    assumption : what the figures assume and the rows cannot show
+    alerts : why the figures may be invalid, in sentences; usually none
+    notice : what to know if all confident errors are rows of one class; usually empty
+    risk : how well the predicted risk matches these rows, if the ranker estimates one
     design : what weights and groups mean for the figures, in words; empty without them
     implied : how many confident errors the model's own confidence implies
     rate_low, rate_high : 95% interval of the rate of confident errors
@@ -121,7 +121,7 @@ class Evaluation(Result):
         )
 
     def figures(self) -> str:
-        """Return the verdict, what was found, by which side, and whether the risk holds."""
+        """Return the verdict and the tables: by budget, by predicted class, and the risk check."""
         main = self.captures[self.captures["tau"] == self.tau]
         ranks = self.rankings[self.rankings["tau"] == self.tau].set_index("ranker")
         table = _by_budget(main, "capture").loc[list(ranks.index)].rename_axis(None)
@@ -176,7 +176,7 @@ def evaluate(
     risk: FloatArray | None = None,
     cost: FloatArray | None = None,
 ) -> Evaluation:
-    """Return the evaluation of several rankers on labelled rows; the first is the one in question.
+    """Return the evaluation of several rankers on labelled rows; the first is the audit's own.
 
     `scores` returns the suspicion of the rows for a ranker's name and a threshold. `classes` are
     in the order of their codes; `risk` is of each row, where the ranker estimates it, and `cost`

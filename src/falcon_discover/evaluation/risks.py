@@ -1,4 +1,4 @@
-"""Whether risks hold: as many confident errors as they add up to, and where they are wrong."""
+"""Whether predicted risks match what happened: overall, and in the riskiest tenth."""
 
 from __future__ import annotations
 

@@ -225,7 +225,7 @@ def known(name: str) -> Candidate | TableModel:
     """Return a model by name, or say which there are and how to install what it needs."""
     everything: dict[str, Candidate | TableModel] = {**CANDIDATES, **COMPARATORS, **DEEP}
     if name not in everything:
-        raise InputError(f"there is no backbone {name!r}; choose one of {', '.join(everything)}.")
+        raise InputError(f"there is no backbone {name!r}: choose one of {', '.join(everything)}.")
     found = everything[name]
     if not found.installed:
         raise InputError(hint(f"backbone {name!r}", found.extra))

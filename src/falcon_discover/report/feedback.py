@@ -77,11 +77,11 @@ class Feedback(Result):
         whole = self.table.iloc[0]
         n, wrong = int(whole["rows"]), int(whole["wrong"])
         if not n:
-            return "No confident prediction was marked right or wrong: nothing can be said yet."
+            return "No confident prediction is marked right or wrong yet: mark some first."
         parts = [
-            f"Of {n:,} confident predictions that were judged {wrong:,} were wrong: "
-            f"{rate(whole['observed'])}, 95 % interval {rate(whole['low'])} to "
-            f"{rate(whole['high'])}."
+            f"{wrong:,} of {n:,} reviewed confident predictions {'was' if wrong == 1 else 'were'} "
+            f"wrong ({rate(whole['observed'])}, 95% interval {rate(whole['low'])} to "
+            f"{rate(whole['high'])})."
         ]
         if not np.isnan(whole["predicted"]):
             parts.append(_against("predicted risk", whole["predicted"], whole))
@@ -123,7 +123,7 @@ class Feedback(Result):
 
     def text(self) -> str:
         """Return the finding in words, and the table."""
-        shown = self.table.rename(columns={"low": "95 % low", "high": "95 % high"})
+        shown = self.table.rename(columns={"low": "95% low", "high": "95% high"})
         table = shown.to_string(index=False, float_format=lambda v: f"{v:.3f}", na_rep="")
         return f"{self.words()}\n\n{table}"
 
@@ -319,7 +319,7 @@ def _figures(rows: pd.DataFrame) -> dict[str, float]:
 
 def _against(what: str, claimed: float, seen: pd.Series) -> str:
     if claimed < seen["low"]:
-        return f"The {what} said {rate(claimed)}: too low."
+        return f"The {what} implied {rate(claimed)}, which is too low."
     if claimed > seen["high"]:
-        return f"The {what} said {rate(claimed)}: too high."
-    return f"The {what} said {rate(claimed)}, which the marks do not contradict."
+        return f"The {what} implied {rate(claimed)}, which is too high."
+    return f"The {what} implied {rate(claimed)}, which fits the marks."

@@ -1,4 +1,4 @@
-"""What is noticed about the data on the way: told to whoever collects it, or else as a warning.
+"""Notes about the data: collected by whoever asked for them, or else given as warnings.
 
 Python's `catch_warnings` holds for the whole process: audits that run in threads side by side would
 collect each other's warnings. A collector here holds for its own thread and task only.

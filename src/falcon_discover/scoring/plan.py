@@ -168,12 +168,12 @@ def _files(data: Sequence[Path]) -> list[Path]:
             found_here = (p for p in path.rglob("*.parquet") if p.is_file())
             inside = sorted(p for p in found_here if not _hidden(p, path))
             if not inside:
-                raise InputError(f"the folder {path} has no parquet file.")
+                raise InputError(f"the folder {path} has no parquet file: give one that has.")
             found += inside
         elif path.is_file():
             found.append(path)
         else:
-            raise InputError(f"there is no file or folder {path}.")
+            raise InputError(f"there is no file or folder {path}: check the path.")
     names = [path.resolve() for path in found]
     for position, name in enumerate(names):
         if name in names[:position]:

@@ -103,7 +103,7 @@ def score_files(
         a number of them; None for no list
     """
     if not audit.is_file():
-        raise InputError(f"there is no file {audit}.")
+        raise InputError(f"there is no file {audit}: check the path.")
     check_apart(out, data)
     saved = audit.read_bytes()
     try:

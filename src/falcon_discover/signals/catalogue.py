@@ -13,9 +13,9 @@ Side = Literal["evidence", "instability"]
 
 FAMILIES = {
     "confidence": "the model's own confidence and decision",
-    "support": "how far the row lies from the reference rows",
-    "neighbours": "how its neighbours are labelled, and how near each class is",
-    "stability": "how the score moves when the row is mixed with its neighbours",
+    "support": "how many similar cases there are",
+    "neighbours": "how similar cases are labelled, and how near each class is",
+    "stability": "how far small changes move the score",
     "opinions": "what other models say",
     "features": "the row's own values",
 }
@@ -84,7 +84,7 @@ class Signal:
 CATALOGUE = (
     Signal(
         "confidence", "confidence", "low", "share", "the probability of the predicted class",
-        in_paper=True, doubt="the model's own doubt", rescaled="doubt",
+        in_paper=True, doubt="low model confidence", rescaled="doubt",
     ),
     Signal(
         "margin", "confidence", "low", "share",
@@ -93,21 +93,21 @@ CATALOGUE = (
     Signal(
         "entropy", "confidence", "high", "nats",
         "entropy of the class probabilities; of more than two classes on the scale of two",
-        in_paper=True, label="Entropy of the score",
+        in_paper=True, label="Uncertainty of the score (entropy)",
     ),
     Signal(
         "support", "support", "low", "share",
         "how near the centre of the reference rows it lies, from 0 (outside) to 1",
-        in_paper=True, label="Support: how many reference rows are like it",
-        doubt="few reference rows are like it", axis=Axis("evidence", "support"),
+        in_paper=True, label="Support: how many similar cases there are",
+        doubt="few similar cases", axis=Axis("evidence", "support"),
     ),
     Signal(
         "neighbour_distance", "support", "high", "log distance",
-        "log distance to the k-th nearest reference row", doubt="its neighbours are far",
+        "log distance to the k-th nearest reference row", doubt="similar cases are far away",
     ),
     Signal(
         "nearest_distance", "support", "high", "distance", "distance to the nearest reference row",
-        label="Distance to the nearest reference row",
+        label="Distance to the most similar case",
     ),
     Signal(
         "neighbours", "neighbours", None, "rows", "how many neighbours the shares are taken of"
@@ -115,100 +115,100 @@ CATALOGUE = (
     Signal(
         "labelled_as_predicted", "neighbours", "low", "share",
         "share of the nearest neighbours that carry the predicted label",
-        label="Neighbours with the predicted label", doubt="neighbours carry another label",
+        label="Similar cases with the predicted label", doubt="similar cases have another label",
         rescaled="labelled_otherwise", recalibrates=True,
     ),
     Signal(
         "label_agreement", "neighbours", "low", "share",
         "share of the most frequent label among the nearest neighbours",
-        in_paper=True, label="Neighbours that agree among themselves",
+        in_paper=True, label="Similar cases that share one label",
         axis=Axis("evidence", "label agreement"),
     ),
     Signal(
         "prediction_agreement", "neighbours", "low", "share",
         "share of the nearest neighbours for which the model decides alike",
-        in_paper=True, label="Neighbours the model decides alike",
+        in_paper=True, label="Similar cases with the same prediction",
     ),
     Signal(
         "log_trust_1", "neighbours", "low", "log ratio",
         "log of: distance to the nearest row of another class over that to the nearest row of "
         "the predicted class (TrustScore)",
-        label="Distance to another class over that to the predicted (TrustScore)",
-        doubt="nearest row of another class is near", recalibrates=True,
+        label="Distance to another class relative to the predicted one (TrustScore)",
+        doubt="another class is near (nearest row)", recalibrates=True,
     ),
     Signal(
         "log_trust_5", "neighbours", "low", "log ratio",
         "the same for the 5th nearest row of each side",
-        doubt="5th nearest row of another class is near", recalibrates=True,
+        doubt="another class is near (5th nearest row)", recalibrates=True,
     ),
     Signal(
         "log_trust_25", "neighbours", "low", "log ratio",
         "the same for the 25th nearest row of each side",
-        doubt="25th nearest row of another class is near", recalibrates=True,
+        doubt="another class is near (25th nearest row)", recalibrates=True,
     ),
     Signal(
         "mean_drift", "stability", "high", "score",
         "mean move of the score when the row is mixed with its neighbours",
-        in_paper=True, needs_model=True, label="Mean move of the score when mixed with neighbours",
-        doubt="score moves when mixed with neighbours", rescaled="log_drift",
+        in_paper=True, needs_model=True, label="Average move of the score under small changes",
+        doubt="small changes move the score", rescaled="log_drift",
         axis=Axis("instability", "mean drift"),
     ),
     Signal(
         "max_drift", "stability", "high", "score", "the largest of these moves",
-        in_paper=True, needs_model=True, label="Largest move of the score when mixed",
+        in_paper=True, needs_model=True, label="Largest move of the score under small changes",
     ),
     Signal(
         "label_consistency", "stability", "low", "share",
         "share of the mixes that keep the decision",
-        in_paper=True, needs_model=True, label="Mixes that keep the decision",
+        in_paper=True, needs_model=True, label="Small changes that keep the prediction",
         axis=Axis("instability", "share of flips", complement="label_inconsistency"),
     ),
     Signal(
         "logit_variance", "stability", "high", "log-odds squared",
         "variance of the log-odds over the mixes",
-        in_paper=True, needs_model=True, label="Variance of the log-odds over mixes",
+        in_paper=True, needs_model=True, label="Variance of the log-odds under small changes",
     ),
     Signal(
         "signed_drift", "stability", "low", "difference of log-odds",
         "mean move of the log-odds of the predicted class when the row is mixed with its "
         "neighbours",
-        needs_model=True, doubt="mixing speaks against the prediction", recalibrates=True,
+        needs_model=True, doubt="small changes lower the score", recalibrates=True,
     ),
     Signal(
         "worst_drift", "stability", "low", "difference of log-odds",
         "the most adverse of these moves",
-        needs_model=True, doubt="some mix speaks against the prediction",
+        needs_model=True, doubt="one small change lowers the score a lot",
     ),
     Signal(
         "opinion_boosting", "opinions", "low", "log-odds",
         "log-odds that boosted trees give to the predicted class",
-        label="Boosted trees: probability of the predicted class", doubt="boosted trees doubt it",
+        label="Boosted trees: probability of the predicted class", doubt="boosted trees disagree",
         recalibrates=True, opinion="boosting",
     ),
     Signal(
         "opinion_forest", "opinions", "low", "log-odds",
         "log-odds that extra trees give to the predicted class",
-        label="Extra trees: probability of the predicted class", doubt="extra trees doubt it",
+        label="Extra trees: probability of the predicted class", doubt="extra trees disagree",
         recalibrates=True, opinion="forest",
     ),
     Signal(
         "opinion_linear", "opinions", "low", "log-odds",
         "log-odds that a logistic regression gives to the predicted class",
         label="Logistic regression: probability of the predicted class",
-        doubt="a logistic regression doubts it", recalibrates=True, opinion="linear",
+        doubt="logistic regression disagrees", recalibrates=True, opinion="linear",
     ),
     Signal(
         "opinion_mean", "opinions", "low", "log-odds", "mean of the second opinions",
-        doubt="second opinions doubt it on average",
+        doubt="other models disagree on average",
     ),
     Signal(
         "opinion_spread", "opinions", "high", "difference of log-odds",
-        "standard deviation of the second opinions", doubt="second opinions differ",
+        "standard deviation of the second opinions", doubt="other models differ from each other",
     ),
     Signal(
         "opinion_worst", "opinions", "low", "log-odds",
         "the second opinion that favours the predicted class least",
-        doubt="the least favourable second opinion",
+        doubt="the model that disagrees most",
     ),
 )  # fmt: skip
 

@@ -69,7 +69,7 @@ class Archive:
         if isinstance(source, bytes):
             return cls._read(BytesIO(source), "the saved audit")
         if not source.is_file():
-            raise InputError(f"there is no file {source}.")
+            raise InputError(f"there is no file {source}: check the path.")
         with source.open("rb") as file:
             return cls._read(file, str(source))
 

@@ -61,7 +61,7 @@ def _use_threads(audit: FittedAudit, n_jobs: int) -> None:
 def save(falcon: FalconDiscover, path: Path, reference: Keep) -> Path:
     """Save a fitted audit in one file; `FalconDiscover.save` says what may be asked for."""
     if not path.parent.is_dir():
-        raise InputError(f"there is no folder {path.parent}: make it first.")
+        raise InputError(f"there is no folder {path.parent}: create it first.")
     manifest, parts, strange = stored(falcon, reference)
     archive.write(path, manifest, parts)
     if strange:

@@ -78,7 +78,7 @@ def loaded(data: bytes, trusted: Collection[str], *, name: str, limit: int) -> A
 def read_model(path: Path, trusted: Collection[str] = ()) -> Any:
     """Load a model from a skops file; types that are not known must be named as trusted."""
     if not path.is_file():
-        raise InputError(f"there is no file {path}.")
+        raise InputError(f"there is no file {path}: check the path.")
     _skops("--model")
     data = path.read_bytes()
     if not zipfile.is_zipfile(BytesIO(data)):

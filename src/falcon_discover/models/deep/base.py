@@ -51,7 +51,7 @@ class DeepClassifier(ClassifierMixin, BaseEstimator):
                 f"X has {len(table):,} rows and y {len(codes):,}: give one label each."
             )
         if len(self.classes_) < 2:
-            raise InputError("y holds one class only: a classifier needs two.")
+            raise InputError("y has only one class: give rows of at least two.")
         if not 0.0 < self.validation_fraction < 1.0:
             raise InputError(
                 f"validation_fraction is {self.validation_fraction}: give a share of the rows "
