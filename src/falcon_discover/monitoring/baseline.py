@@ -55,8 +55,8 @@ class Baseline:
     counted : columns, signals and predictions in cells
     sample : rows of the audit
     rows, eligible, events : what the audited rows stand for, and how many were confident, and wrong
-    risk : the mean of the held-out risks over all audited rows, and its standard error
-    risk_error : the standard error of that mean
+    risk, risk_spread, risk_error : the mean of the held-out risks over all audited rows, their
+        standard deviation, and the standard error of the mean
     share : how much of the audited rows is here; a saved audit may keep a sample
     """
 
@@ -68,6 +68,7 @@ class Baseline:
     eligible: float
     events: float
     risk: float
+    risk_spread: float
     risk_error: float
     share: float
 
@@ -100,6 +101,7 @@ class Baseline:
             eligible=float(ones @ eligible),
             events=float(ones @ rows.events(audit.tau)),
             risk=mean,
+            risk_spread=spread,
             risk_error=spread * np.sqrt(kish(ones) / ones.sum()),
             share=len(state) / max(audit.fitted_on, len(state)),
         )
