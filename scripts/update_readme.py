@@ -12,6 +12,7 @@ from figures import (
     actions,
     claims,
     comparators,
+    monitoring,
     multiclass,
     paper,
     performance,
@@ -31,6 +32,7 @@ PAGES = (
     "docs/limits.md",
     "docs/statistics.md",
     "docs/multiclass.md",
+    "docs/monitoring.md",
     "docs/performance.md",
     "docs/guides/audit-predictions.md",
     "docs/guides/scale-out.md",
@@ -47,6 +49,7 @@ TABLES = {
     **comparators.TABLES,
     **claims.TABLES,
     **multiclass.TABLES,
+    **monitoring.TABLES,
     **predictions.TABLES,
     **signals.TABLES,
 }
