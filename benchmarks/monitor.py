@@ -199,7 +199,7 @@ def run(data: str, model: str, seed: int, mode: str) -> pd.DataFrame:
 # One audit of each kind for each data set.
 ALARMED = (("logistic regression", "frozen"), ("boosting", "refitted"))
 SIZES = (50, 150, 500)
-RANDOM_ALARMS, CHANGED_ROWS = 21, 500
+RANDOM_ALARMS, CHANGED_ROWS = 60, 500
 
 
 def changed(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pandas as pd
-from falcon_discover.monitoring.estimate import count_interval
 
+from falcon_discover.monitoring.estimate import count_interval
 from figures.common import results, table
 
 ESTIMATES = {

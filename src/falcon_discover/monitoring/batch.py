@@ -104,7 +104,7 @@ class BatchReport:
         by_region = pd.DataFrame(lines[n_classes + 1 :])
         by_region.insert(0, "region_id", region_numbers(audit))
         by_region.insert(1, "region", names)
-        domain = Domain.of(known.sample, statistics.sample, audit.kinds)
+        domain = Domain.of(known, statistics.sample)
         return cls(
             **whole,
             usual=known.events / known.rows * whole["rows"],

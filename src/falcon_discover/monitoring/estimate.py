@@ -59,7 +59,9 @@ def figures_of(
     sums = number(statistics.sums[group])
     errors, eligible = float(sums[RISK]), int(statistics.eligible[group])
     error = _standard_error(known, sums)
-    low, high = count_interval(errors, error, confidence_level, eligible)
+    # Errors of one group come together: there is more chance in their number.
+    together = math.sqrt(error**2 + (known.design_effect - 1.0) * errors)
+    low, high = count_interval(errors, together, confidence_level, eligible)
     return {
         "rows": int(statistics.rows[group]),
         "eligible": eligible,
