@@ -4,9 +4,12 @@
 
 Each run audits a base model on some rows of a data set and estimates the confident errors of
 batches of other rows, whose labels are then counted: random quarters, quarters at one end of a
-column, single categories, and the quarters with the least support. Finished runs are kept in the
-work folder, and a run that is there already is not made again. The result is `monitor.csv`, one
-line per batch with at least ten confident errors.
+column, single categories, and the quarters with the least support. Of some runs the alarms of
+random batches are counted, and of batches that were changed. Finished runs are kept in the work
+folder, and a run that is there already is not made again; `--collect` makes none.
+
+The results are `monitor.csv`, one line per batch with at least ten confident errors, and
+`monitor_alarms.csv`, one line per batch whose alarm was counted.
 """
 
 from __future__ import annotations
@@ -29,9 +32,11 @@ from sklearn.pipeline import make_pipeline
 from falcon_discover import DataWarning, FalconDiscover, datasets
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.view import TransformedView
-from falcon_discover.monitoring.batch import BatchReport
+from falcon_discover.monitoring.baseline import Baseline
+from falcon_discover.monitoring.estimate import figures_of
 from falcon_discover.monitoring.statistics import BatchStatistics
 from falcon_discover.runtime import notices
+from falcon_discover.settings import PAPER
 
 TRAIN, AUDIT, TEST = 2_500, 4_000, 10_000
 ROWS = TRAIN + AUDIT + TEST
@@ -173,30 +178,108 @@ def run(data: str, model: str, seed: int, mode: str) -> pd.DataFrame:
     codes = Labels.from_input(y, audit.classes).codes
     events = state.events(codes, audit.tau)
     signals = pd.concat([state.signals, state.evidence], axis=1)
+    known = Baseline.of(audit)
     lines = []
     for kind, name, rows in batches(table.frame, audit.kinds, signals, seed):
         if int(events[rows].sum()) < LEAST_EVENTS:
             continue
         counted = BatchStatistics.of_state(audit, table.take(rows), state.take(rows))
-        report = BatchReport.of(counted, audit)
+        found = figures_of(counted, known, 0, PAPER.interval_level)
         lines.append(
             {
                 "data": data, "model": model, "seed": seed, "mode": mode, "kind": kind,
-                "batch": name, "rows": report.rows, "eligible": report.eligible,
-                "events": int(events[rows].sum()), "errors": report.errors,
-                "errors_low": report.errors_low, "errors_high": report.errors_high,
-                "promised": report.promised, "by_audit_rate": report.audit_rate * report.eligible,
-                "audit_events": falcon.ranker_.events_, "domain_auroc": report.domain_auroc,
-                "alarm": report.alarm,
+                "batch": name, "events": int(events[rows].sum()),
+                "by_audit_rate": known.events / known.eligible * found["eligible"],
+                "audit_events": known.events, **found,
             }
         )  # fmt: skip
     return pd.DataFrame(lines)
+
+
+# One audit of each kind for each data set.
+ALARMED = (("logistic regression", "frozen"), ("boosting", "refitted"))
+SIZES = (50, 150, 500)
+RANDOM_ALARMS, CHANGED_ROWS = 60, 500
+
+
+def changed(
+    table: pd.DataFrame, kinds: dict[str, str], rng: np.random.Generator
+) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Return rows as a fault upstream, or another population, would change them."""
+    texts = [name for name, kind in kinds.items() if kind == "categorical"]
+    numbers = [name for name in kinds if name not in texts]
+    # Where most values are 0, scaling changes next to nothing.
+    full = [name for name in numbers if (table[name].fillna(0) != 0).mean() > 0.5] or numbers
+    yield (
+        "one column in another unit (x 10)",
+        table.assign(**{(name := str(rng.choice(full))): table[name] * 10}),
+    )
+    yield "all numbers in another unit (x 3)", table.assign(**{n: table[n] * 3 for n in numbers})
+    yield (
+        "columns in another order",
+        table.assign(
+            **{a: table[b].to_numpy() for a, b in zip(numbers, np.roll(numbers, 1), strict=True)}
+        ),
+    )
+    yield (
+        "each column shuffled by itself",
+        table.apply(
+            lambda column: pd.Series(rng.permutation(column.to_numpy()), column.index, column.dtype)
+        ),
+    )
+    middle = table[numbers].median()
+    spread = table[numbers].std().replace(0, 1)
+    yield (
+        "another population",
+        table.assign(**{n: 2 * middle[n] - table[n] + 2 * spread[n] for n in numbers}),
+    )
+
+
+def alarms(data: str, model: str, seed: int, mode: str) -> pd.DataFrame:
+    """Return the alarm of random batches and of changed ones."""
+    falcon, X, _ = audited(data, model, seed, mode)
+    rng = np.random.default_rng(seed)
+    asked = [
+        ("random", X.iloc[rng.permutation(len(X))[:size]])
+        for size in SIZES * (RANDOM_ALARMS // len(SIZES))
+        if size <= len(X)
+    ]
+    asked += changed(X.iloc[rng.permutation(len(X))[:CHANGED_ROWS]], falcon.audit_.kinds, rng)
+    lines = []
+    for kind, rows in asked:
+        report = falcon.monitor(rows)
+        lines.append(
+            {
+                "data": data, "model": model, "seed": seed, "mode": mode, "kind": kind,
+                "rows": report.rows, "alarm": report.alarm, "novel_share": report.novel_share,
+                "domain_auroc": report.domain_auroc, "errors": report.errors, "usual": report.usual,
+            }
+        )  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def finished(
+    work: Path, name: str, measure: Callable[..., pd.DataFrame], runs: list[tuple[Any, ...]]
+) -> pd.DataFrame:
+    """Return what runs measured; those that are not in the work folder are made, or left out."""
+    for one in runs:
+        path = work / f"{name}-{'-'.join(map(str, one)).replace(' ', '_')}.csv"
+        began = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            if not path.exists():
+                measure(*one).to_csv(path, index=False)
+                print(name, *one, f"{time.process_time() - began:.0f} s", flush=True)
+    # A run without a batch of enough events is an empty file.
+    kept = [path for path in sorted(work.glob(f"{name}-*.csv")) if path.stat().st_size > 9]
+    return pd.concat([pd.read_csv(path) for path in kept])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", nargs="?", default="results")
     parser.add_argument("--work", default="build/monitor")
+    parser.add_argument("--collect", action="store_true", help="only collect finished runs")
     given = parser.parse_args()
     work = Path(given.work)
     work.mkdir(parents=True, exist_ok=True)
@@ -204,19 +287,14 @@ def main() -> None:
         (data, model, seed, mode)
         for seed in SEEDS for mode in MODES for model in MODELS for data in DATA
     ]  # fmt: skip
-    for one in wanted:
-        path = work / f"{'-'.join(map(str, one)).replace(' ', '_')}.csv"
-        if path.exists():
-            continue
-        began = time.process_time()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)
-            run(*one).to_csv(path, index=False)
-        print(*one, f"{time.process_time() - began:.0f} s", flush=True)
-    found = [pd.read_csv(path) for path in sorted(work.glob("*.csv")) if path.stat().st_size > 9]
-    pd.concat(found).to_csv(
-        Path(given.results) / "monitor.csv", index=False, float_format="%.4g", lineterminator="\n"
-    )
+    watched = [(data, model, 0, mode) for model, mode in ALARMED for data in DATA]
+    for name, measure, runs in (
+        ("monitor", run, wanted),
+        ("monitor_alarms", alarms, watched),
+    ):
+        found = finished(work, name, measure, [] if given.collect else runs)
+        path = Path(given.results) / f"{name}.csv"
+        found.to_csv(path, index=False, float_format="%.4g", lineterminator="\n")
 
 
 if __name__ == "__main__":

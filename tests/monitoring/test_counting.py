@@ -39,7 +39,7 @@ def test_numbers_are_told_apart_below_at_and_above_each_cut():
 
 
 def test_categories_that_were_not_there_are_counted_apart_from_missing_ones():
-    cells = Cells.of_categories("x", np.array(["a", "b", "a", np.nan], dtype=object))
+    cells = Cells.of_categories("x", np.array(["a", "b", "a", np.nan] * 5, dtype=object))
     values = np.array(["a", "new", "b", np.nan, np.nan], dtype=object)
     assert cells.categories == ("a", "b")
     assert cells.counts(values).tolist() == [2, 1, 1, 1]
@@ -71,7 +71,7 @@ def test_the_distance_of_few_values_is_that_of_kolmogorov_and_smirnov(then, here
 
 
 def test_the_distance_of_categories_is_the_share_that_would_have_to_change():
-    known = counted(np.array(["a"] * 6 + ["b"] * 4, dtype=object))
+    known = counted(np.array(["a"] * 60 + ["b"] * 40, dtype=object))
     # By hand: (|.6 - .5| + |.4 - .2| + |0 - .3|) / 2.
     here = np.array(["a"] * 5 + ["b"] * 2 + ["new"] * 3, dtype=object)
     assert compared(known, here)[0] == pytest.approx(0.3)

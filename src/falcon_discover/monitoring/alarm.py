@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-import numpy as np
 from scipy.stats import binom, norm
 
 from falcon_discover.monitoring.baseline import Baseline
@@ -59,6 +58,7 @@ def _rises(statistics: BatchStatistics, known: Baseline) -> bool:
     """Return whether risks are surely higher than those of the audited rows, and by enough."""
     rows, sums = int(statistics.rows[0]), number(statistics.sums[0])
     mean = float(sums[RISK]) / rows
-    variance = max(float(sums[SQUARED]) / rows - mean**2, 0.0) / rows
-    reach = float(norm.isf(CHANCE)) * float(np.hypot(math.sqrt(variance), known.risk_error))
+    # A few rows say little about their own spread.
+    variance = max(float(sums[SQUARED]) / rows - mean**2, known.risk_spread**2) / rows
+    reach = float(norm.isf(CHANCE)) * math.hypot(math.sqrt(variance), known.risk_error)
     return mean > LEAST_RISE * known.risk and mean - known.risk > reach

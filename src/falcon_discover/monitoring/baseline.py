@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from falcon_discover.audit.absent import LEFT_OUT
 from falcon_discover.audit.fitted import FittedAudit
+from falcon_discover.data.table import Table
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics.design import kish
 from falcon_discover.monitoring.cells import Cells
@@ -36,12 +37,14 @@ class Counted:
     what : "column", "signal" or "prediction"
     counts : how much of the audited rows is in each cell
     rows : how many rows these are; of weighted ones, as many as tell as much
+    dates : whether the column holds dates or times
     """
 
     what: str
     cells: Cells
     counts: FloatArray
     rows: float
+    dates: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +56,12 @@ class Baseline:
     ranker : what estimates the risk
     replicates : versions of it, for how sure it is
     counted : columns, signals and predictions in cells
-    sample : rows of the audit
+    sample, sample_weight : rows of the audit, and how many rows each stands for
     rows, eligible, events : what the audited rows stand for, and how many were confident, and wrong
-    risk : the mean of the held-out risks over all audited rows, and its standard error
-    risk_error : the standard error of that mean
+    risk, risk_spread, risk_error : the mean of the held-out risks over all audited rows, their
+        standard deviation, and the standard error of the mean
+    design_effect : how much more the errors of a batch vary than independent ones would, since
+        rows come in groups; 1 if they do not
     share : how much of the audited rows is here; a saved audit may keep a sample
     """
 
@@ -64,11 +69,14 @@ class Baseline:
     replicates: Replicates
     counted: tuple[Counted, ...]
     sample: RowSample
+    sample_weight: FloatArray
     rows: float
     eligible: float
     events: float
     risk: float
+    risk_spread: float
     risk_error: float
+    design_effect: float
     share: float
 
     @classmethod
@@ -91,21 +99,42 @@ class Baseline:
         mean = float(np.average(risk, weights=ones))
         spread = float(np.sqrt(np.average((risk - mean) ** 2, weights=ones)))
         learned_from = audit.training.source(ranker.labels)
+        events = rows.events(audit.tau)
+        effect = mean_effect = 1.0
+        if state.group is not None:
+            design = state.design
+            assert design is not None
+            effect = design.take(eligible).design_effect((events - risk)[eligible])
+            mean_effect = design.design_effect(risk - mean)
+        sample, sample_weight = _sampled(audit.table, ones)
         return cls(
             ranker=ranker,
             replicates=Replicates.of(ranker, learned_from, audit.tau),
             counted=_counted(audit, state, eligible),
-            sample=RowSample.of(audit.table.frame, audit.table.row_hashes()),
+            sample=sample,
+            sample_weight=sample_weight,
             rows=float(ones.sum()),
             eligible=float(ones @ eligible),
-            events=float(ones @ rows.events(audit.tau)),
+            events=float(ones @ events),
             risk=mean,
-            risk_error=spread * np.sqrt(kish(ones) / ones.sum()),
+            risk_spread=spread,
+            risk_error=spread * float(np.sqrt(mean_effect * kish(ones) / ones.sum())),
+            design_effect=effect,
             share=len(state) / max(audit.fitted_on, len(state)),
         )
 
 
 _made: WeakKeyDictionary[FittedAudit, Baseline] = WeakKeyDictionary()
+
+
+def _sampled(table: Table, weight: FloatArray) -> tuple[RowSample, FloatArray]:
+    """Return a sample of rows, and how many rows each stands for."""
+    marked = table.frame.copy(deep=False)
+    # No column is called by a number: their names are texts.
+    marked[0] = weight
+    sample = RowSample.of(marked, table.row_hashes())
+    kept = sample.frame.pop(0).to_numpy(dtype=np.float64)
+    return sample, kept / kept.mean()
 
 
 def risk_ranker(audit: FittedAudit) -> GatedRisk:
@@ -132,13 +161,16 @@ def _counted(audit: FittedAudit, state: State, eligible: BoolArray) -> tuple[Cou
     weight = state.weight
     found = []
 
-    def add(what: str, cells: Cells, values: npt.NDArray[Any], own: FloatArray | None) -> None:
+    def add(
+        what: str, cells: Cells, values: npt.NDArray[Any], own: FloatArray | None, kind: str = ""
+    ) -> None:
         effective = len(values) if own is None else float(own.sum()) / kish(own)
-        found.append(Counted(what, cells, cells.weighed(values, own), effective))
+        counts = cells.weighed(values, own)
+        found.append(Counted(what, cells, counts, effective, dates=kind == "datetime"))
 
     for name, kind in audit.kinds.items():
         values = audit.table.frame[name].to_numpy()
-        add("column", Cells.of(name, values, kind), values, weight)
+        add("column", Cells.of(name, values, kind), values, weight, kind)
     predicted = predictions(audit, state)
     add("prediction", Cells.of_categories(PREDICTED, predicted), predicted, weight)
     for name, values in signal_values(state, eligible).items():

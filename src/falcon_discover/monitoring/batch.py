@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from falcon_discover.audit.fitted import FittedAudit
@@ -19,16 +18,8 @@ from falcon_discover.monitoring.baseline import Baseline
 from falcon_discover.monitoring.calibration_watch import CalibrationWatch
 from falcon_discover.monitoring.comparison import Comparison, Judged, compared
 from falcon_discover.monitoring.drift import Domain, drift
-from falcon_discover.monitoring.estimate import count_interval
-from falcon_discover.monitoring.statistics import (
-    MOVES,
-    PROMISED,
-    RISK,
-    VERSIONS,
-    BatchStatistics,
-    region_numbers,
-)
-from falcon_discover.monitoring.sums import number
+from falcon_discover.monitoring.estimate import figures_of
+from falcon_discover.monitoring.statistics import BatchStatistics, region_numbers
 from falcon_discover.runtime.records import plain, records
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
@@ -103,7 +94,7 @@ class BatchReport:
         check_number("confidence_level", confidence_level, lambda value: 0 < value < 1, must)
         known = Baseline.of(audit)
         lines = [
-            _figures(statistics, known, group, confidence_level)
+            figures_of(statistics, known, group, confidence_level)
             for group in range(len(statistics.rows))
         ]
         whole, n_classes = lines[0], len(audit.classes)
@@ -113,7 +104,7 @@ class BatchReport:
         by_region = pd.DataFrame(lines[n_classes + 1 :])
         by_region.insert(0, "region_id", region_numbers(audit))
         by_region.insert(1, "region", names)
-        domain = Domain.of(known.sample, statistics.sample, audit.kinds)
+        domain = Domain.of(known, statistics.sample)
         return cls(
             **whole,
             usual=known.events / known.rows * whole["rows"],
@@ -193,43 +184,6 @@ class BatchReport:
 
     def _repr_html_(self) -> str:
         return words.html(self)
-
-
-def _figures(
-    statistics: BatchStatistics, known: Baseline, group: int, confidence_level: float
-) -> dict[str, Any]:
-    sums = number(statistics.sums[group])
-    errors, eligible = float(sums[RISK]), int(statistics.eligible[group])
-    error = _standard_error(known, sums)
-    low, high = count_interval(errors, error, confidence_level, eligible)
-    return {
-        "rows": int(statistics.rows[group]),
-        "eligible": eligible,
-        "errors": errors,
-        "errors_low": low,
-        "errors_high": high,
-        "standard_error": error,
-        "rate": errors / eligible if eligible else math.nan,
-        "rate_low": low / eligible if eligible else math.nan,
-        "rate_high": high / eligible if eligible else math.nan,
-        "promised": float(sums[PROMISED]),
-    }
-
-
-def _standard_error(known: Baseline, sums: FloatArray) -> float:
-    """Return how far the expected number may be off because the risk itself is an estimate.
-
-    Its level and slopes are as sure as their calibration; which rows are risky is as sure as
-    versions of the risk agree.
-    """
-    errors, spread = float(sums[RISK]), known.ranker.calibration_.spread
-    if spread:
-        moves = sums[MOVES]
-        level = math.sqrt(max(float(moves @ np.reshape(spread, (3, 3)) @ moves), 0.0))
-    else:
-        # Nothing was learned but the level, from so many errors.
-        level = errors / math.sqrt(known.events + 1)
-    return math.hypot(level, known.replicates.spread(sums[VERSIONS]) * math.sqrt(known.share))
 
 
 def _region_names(audit: FittedAudit) -> list[str]:

@@ -15,8 +15,10 @@ from falcon_discover.runtime.types import FloatArray, IntArray
 # A column of numbers is cut at so many quantiles of the audited rows; one with no more different
 # values than this, at each of them.
 CUTS = 40
-# More categories than this are told apart as one.
+# So many categories are told apart, and no rarer ones: a category that few audited rows have is
+# missing from many batches, and others of its kind are new in them, by chance.
 MAX_CATEGORIES = 100
+LEAST_ROWS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +59,10 @@ class Cells:
     def of_categories(cls, name: str, values: npt.NDArray[Any]) -> Cells:
         """Tell the most frequent categories apart."""
         # Among equally frequent ones the texts decide, not the order of the rows.
-        counts = (
-            pd.Series(values)
-            .value_counts()
-            .sort_index()
-            .sort_values(ascending=False, kind="stable")
-        )
-        return cls(name, np.empty(0), tuple(counts.index[:MAX_CATEGORIES]), numeric=False)
+        counts = pd.Series(values).value_counts().sort_index()
+        counts = counts.sort_values(ascending=False, kind="stable")
+        frequent = counts.index[counts >= LEAST_ROWS]
+        return cls(name, np.empty(0), tuple(frequent[:MAX_CATEGORIES]), numeric=False)
 
     @classmethod
     def of(cls, name: str, values: npt.NDArray[Any], kind: Kind) -> Cells:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy.stats import chi2, kstwobign
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.model_selection import StratifiedKFold
 
-from falcon_discover.data.table import Kind
 from falcon_discover.metrics import label_auroc
 from falcon_discover.monitoring.baseline import Baseline, Counted
+from falcon_discover.monitoring.cells import Cells
 from falcon_discover.monitoring.sample import RowSample
 from falcon_discover.monitoring.statistics import BatchStatistics
 from falcon_discover.regions.confirm import holm
@@ -104,37 +103,43 @@ class Domain:
     rows: int
 
     @classmethod
-    def of(cls, audited: RowSample, batch: RowSample, kinds: Mapping[str, Kind]) -> Domain:
-        """Tell rows apart; not defined (NaN) where the batch has fewer rows than folds."""
-        if min(len(audited), len(batch)) < FOLDS:
+    def of(cls, baseline: Baseline, batch: RowSample) -> Domain:
+        """Tell rows apart; not defined (NaN) where the batch has fewer rows than folds.
+
+        Dates do not count: those of a batch are always new.
+        """
+        audited = baseline.sample
+        columns = [c.cells for c in baseline.counted if c.what == "column" and not c.dates]
+        if min(len(audited), len(batch)) < FOLDS or not columns:
             return cls(math.nan, math.nan, len(batch))
-        rows = np.vstack([_coded(part.frame, audited.frame, kinds) for part in (audited, batch)])
+        rows = np.vstack([_coded(part.frame, columns) for part in (audited, batch)])
         here = np.repeat([0, 1], [len(audited), len(batch)])
+        weight = np.append(baseline.sample_weight, np.ones(len(batch)))
         model = HistGradientBoostingClassifier(
             max_iter=60, max_leaf_nodes=16, min_samples_leaf=5, early_stopping=False,
             class_weight="balanced", random_state=0,
         )  # fmt: skip
-        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+        odds = np.empty(len(rows))
         with one_blas_thread(openmp=1):
-            odds = cross_val_predict(model, rows, here, cv=folds, method="decision_function")
-        rare = np.quantile(odds[here == 0], 1 - RARE, method="higher")
+            for fit, asked in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(
+                rows, here
+            ):
+                model.fit(rows[fit], here[fit], weight[fit])
+                odds[asked] = model.decision_function(rows[asked])
+        own = weight[here == 0]
+        rare = np.quantile(odds[here == 0], 1 - RARE, weights=own, method="inverted_cdf")
         novel = float((odds[here == 1] > rare).mean())
-        return cls(label_auroc(here, odds), novel, len(batch))
+        return cls(label_auroc(here, odds, sample_weight=weight), novel, len(batch))
 
 
-def _coded(frame: pd.DataFrame, like: pd.DataFrame, kinds: Mapping[str, Kind]) -> FloatArray:
+def _coded(frame: pd.DataFrame, columns: list[Cells]) -> FloatArray:
     """Return rows as numbers; categories by how frequent they are among the audited rows."""
-    columns = []
-    for name, kind in kinds.items():
-        values = frame[name]
-        if kind == "categorical":
-            counts = (
-                like[name].value_counts().sort_index().sort_values(ascending=False, kind="stable")
-            )
-            places = {value: place for place, value in enumerate(counts.index)}
-            codes = values.map(places).astype(np.float64)
-            # One that was never seen is a value of its own; a missing one stays missing.
-            columns.append(codes.where(codes.notna() | values.isna(), -1.0).to_numpy())
+    coded = []
+    for cells in columns:
+        values = frame[cells.name].to_numpy()
+        if cells.numeric:
+            coded.append(values.astype(np.float64))
         else:
-            columns.append(values.to_numpy(np.float64))
-    return np.column_stack(columns)
+            places = cells.codes(values).astype(np.float64)
+            coded.append(np.where(places == 0, np.nan, places))
+    return np.column_stack(coded)

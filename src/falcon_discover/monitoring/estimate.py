@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import numpy as np
 from scipy.stats import nbinom, poisson
+
+from falcon_discover.monitoring.baseline import Baseline
+from falcon_discover.monitoring.statistics import (
+    MOVES,
+    PROMISED,
+    RISK,
+    VERSIONS,
+    BatchStatistics,
+)
+from falcon_discover.monitoring.sums import number
+from falcon_discover.runtime.types import FloatArray
 
 
 def count_interval(
@@ -37,3 +50,43 @@ def count_interval(
         shape = (expected / error) ** 2
         count = nbinom(shape, shape / (shape + expected))
     return min(int(count.ppf(low)), at_most), min(int(count.ppf(high)), at_most)
+
+
+def figures_of(
+    statistics: BatchStatistics, known: Baseline, group: int, confidence_level: float
+) -> dict[str, Any]:
+    """Return what is expected of a group of rows; see `BatchStatistics` for their numbers."""
+    sums = number(statistics.sums[group])
+    errors, eligible = float(sums[RISK]), int(statistics.eligible[group])
+    error = _standard_error(known, sums)
+    # Errors of one group come together: there is more chance in their number.
+    together = math.sqrt(error**2 + (known.design_effect - 1.0) * errors)
+    low, high = count_interval(errors, together, confidence_level, eligible)
+    return {
+        "rows": int(statistics.rows[group]),
+        "eligible": eligible,
+        "errors": errors,
+        "errors_low": low,
+        "errors_high": high,
+        "standard_error": error,
+        "rate": errors / eligible if eligible else math.nan,
+        "rate_low": low / eligible if eligible else math.nan,
+        "rate_high": high / eligible if eligible else math.nan,
+        "promised": float(sums[PROMISED]),
+    }
+
+
+def _standard_error(known: Baseline, sums: FloatArray) -> float:
+    """Return how far the expected number may be off because the risk itself is an estimate.
+
+    Its level and slopes are as sure as their calibration; which rows are risky is as sure as
+    versions of the risk agree.
+    """
+    errors, spread = float(sums[RISK]), known.ranker.calibration_.spread
+    if spread:
+        moves = sums[MOVES]
+        level = math.sqrt(max(float(moves @ np.reshape(spread, (3, 3)) @ moves), 0.0))
+    else:
+        # Nothing was learned but the level, from so many errors.
+        level = errors / math.sqrt(known.events + 1)
+    return math.hypot(level, known.replicates.spread(sums[VERSIONS]) * math.sqrt(known.share))

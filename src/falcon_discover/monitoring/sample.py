@@ -11,7 +11,7 @@ from falcon_discover.metrics.ordering import scramble
 from falcon_discover.runtime.types import UInt64Array
 
 # Rows that a batch is compared with the audited rows by, as one number.
-SAMPLE_ROWS = 2_000
+SAMPLE_ROWS = 1_000
 
 
 @dataclass(frozen=True, eq=False)

@@ -90,7 +90,8 @@ class BatchStatistics:
         eligible = state.eligible(audit.tau)
         sure = np.flatnonzero(eligible)
         confident = state.take(sure)
-        odds, own = known.ranker.model_.log_odds(confident), doubt(confident)
+        own = doubt(confident)
+        odds = known.ranker.model_.log_odds(confident) if len(sure) else own
         risk = known.ranker.calibration_.risk(odds, own)
         slack = risk * (1.0 - risk)
         values = np.column_stack(

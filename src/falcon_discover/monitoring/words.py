@@ -65,7 +65,7 @@ def _lines(report: BatchReport) -> list[str]:
     lines = [_estimate(report)]
     if report.eligible:
         lines.append(
-            f"That is {rate(report.rate)} of them; at the audit it was {rate(report.audit_rate)}. "
+            f"That is {rate(report.rate)} of them; {_then(report)}. "
             f"The model's own confidence admits {counted(report.promised)}."
         )
     lines.append(
@@ -78,6 +78,12 @@ def _lines(report: BatchReport) -> list[str]:
             "(0.5: not at all, 1: always)."
         )
     return lines
+
+
+def _then(report: BatchReport) -> str:
+    if math.isnan(report.audit_rate):
+        return "at the audit no prediction was confident"
+    return f"at the audit it was {rate(report.audit_rate)}"
 
 
 def _change(line: object) -> str:

@@ -1,0 +1,104 @@
+"""Whether estimates on rows without labels hold, and how often each alarm is given."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from falcon_discover.monitoring.estimate import count_interval
+from figures.common import results, table
+
+ESTIMATES = {
+    "errors": "**sum of risks**",
+    "promised": "sum of 1 - confidence",
+    "by_audit_rate": "rate at the audit x confident rows",
+}
+KINDS = ("random", "shifted")
+
+
+def monitor_table() -> str:
+    """Return error, bias and coverage of each estimate on random and on shifted batches."""
+    known, rows = results("monitor.csv"), []
+    for column, name in ESTIMATES.items():
+        line = [name]
+        for kind in KINDS:
+            line += _figures(known[known["kind"] == kind], column)
+        rows.append(line)
+    for mode in known["mode"].unique():
+        line = [f"sum of risks, {mode} models"]
+        for kind in KINDS:
+            line += _figures(known[(known["kind"] == kind) & (known["mode"] == mode)], "errors")
+        rows.append(line)
+    counts = [f"{int((known['kind'] == kind).sum()):,}" for kind in KINDS]
+    heads = ["estimate"]
+    for kind, count in zip(KINDS, counts, strict=True):
+        heads += [f"{count} {kind} batches: median error", "bias", "95% interval holds"]
+    return table(heads, rows)
+
+
+def _figures(batches: pd.DataFrame, column: str) -> list[str]:
+    off = batches[column] / batches["events"] - 1
+    if column == "errors":
+        low, high = batches["errors_low"], batches["errors_high"]
+    else:
+        # What chance alone makes of such an estimate.
+        ends = [
+            count_interval(value, 0.0, 0.95, int(most))
+            for value, most in zip(batches[column], batches["eligible"], strict=True)
+        ]
+        low, high = (pd.Series(end, index=batches.index) for end in zip(*ends, strict=True))
+    held = (low <= batches["events"]) & (batches["events"] <= high)
+    bias = batches[column].sum() / batches["events"].sum() - 1
+    return [f"{off.abs().median():.2f}", f"{bias:+.2f}", f"{held.mean():.2f}"]
+
+
+def monitor_data_table() -> str:
+    """Return the same for the sum of risks, by data set."""
+    known, rows = results("monitor.csv"), []
+    for data, batches in known.groupby("data", sort=True):
+        name = "MiniBooNE sample" if data == "miniboone_subset" else str(data).replace("_", " ")
+        audits = len(batches[["model", "seed", "mode"]].drop_duplicates())
+        events = f"{batches['events'].median():.0f}"
+        rows.append([name, str(audits), str(len(batches)), events, *_figures(batches, "errors")])
+    heads = [
+        "data", "audits", "batches", "median confident errors", "median error", "bias",
+        "95% interval holds",
+    ]  # fmt: skip
+    return table(heads, rows)
+
+
+def alarm_table() -> str:
+    """Return how often each alarm is given, by what was done to the rows."""
+    known, rows = results("monitor_alarms.csv"), []
+    for kind, batches in known.groupby("kind", sort=False):
+        shares = [
+            f"{int((batches['alarm'] == alarm).sum())}"
+            for alarm in ("as_audited", "more_errors_expected", "unlike_audited")
+        ]
+        rows.append([str(kind), str(len(batches)), *shares])
+    heads = ["rows", "batches", "as audited", "more errors expected", "unlike audited"]
+    return table(heads, rows)
+
+
+def watch_table() -> str:
+    """Return how often, and how soon, the running check gives an alarm."""
+    rows = [
+        [
+            f"{line.errors_per_estimated:g}",
+            *(f"{100 * share:.1f}%" for share in (line.within_10, line.within_25, line.ever)),
+            "" if pd.isna(line.median_batch) else f"{line.median_batch:.0f}",
+        ]
+        for line in results("calibration_watch.csv").itertuples()
+    ]
+    heads = [
+        "errors per estimated error", "alarm within 10 batches", "within 25",
+        "within 200", "median batch of the alarm",
+    ]  # fmt: skip
+    return table(heads, rows)
+
+
+TABLES = {
+    "monitor": monitor_table,
+    "monitor_data": monitor_data_table,
+    "monitor_alarms": alarm_table,
+    "calibration_watch": watch_table,
+}
