@@ -276,6 +276,16 @@ def right_finding(found: Finding, same: Finding) -> None:
     assert same is found
 
 
+def right_doubts(found: Finding, doubts: pd.DataFrame) -> None:
+    assert sorted(doubts["row"]) == np.flatnonzero(events_of(found)).tolist()
+    assert doubts["label_doubt"].between(0, 1).all()
+
+
+def right_noise(found: Finding, noise: Any) -> None:
+    assert noise.errors == events_of(found).sum()
+    assert noise.low <= noise.expected <= noise.high <= max(noise.errors, 1)
+
+
 # By name: the call, and what must hold of its answer.
 Check = tuple[Callable[[Any, Any], Any], Callable[[Finding, Any], None]]
 OF_A_FINDING: dict[str, Check] = {
@@ -303,6 +313,8 @@ OF_A_FINDING: dict[str, Check] = {
     "calibration_weights": (lambda f, _: f.calibration_weights(), one_number_per_row),
     "report": (lambda f, folder: f.report(folder / "report", contributions=False), right_report),
     "contributions": (lambda f, _: f.contributions(), right_contributions),
+    "label_doubt": (lambda f, _: f.label_doubt(), right_doubts),
+    "label_noise": (lambda f, _: f.label_noise(), right_noise),
     "__repr__": (lambda f, _: repr(f), right_words),
     **{
         f"calibrator {method}": (
@@ -347,6 +359,8 @@ NEED_LABELS = {
     "labels",
     "conflict",
     "calibration_weights",
+    "label_doubt",
+    "label_noise",
     *(f"plot {n}" for n in ("capture", "guarantee", "reliability", "conflict", "signals")),
     "plot calibration",
 }
@@ -355,6 +369,8 @@ NEED_A_MODEL = {"conflict", "calibration_weights", "calibrator weighted", "plot 
 OF_THE_FIT = {"contributions", "plot contributions"}
 # What an audit without reference rows cannot know; the rest must work on new rows.
 NEED_REFERENCE_ROWS = {
+    "label_doubt",
+    "label_noise",
     "conflict",
     "calibration_weights",
     "contributions",

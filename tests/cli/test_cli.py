@@ -77,11 +77,15 @@ def test_audit_of_predictions_reads_every_format(folder, tmp_path, ending):
     assert len(review) == 160
     assert list(review.columns) == [
         "key", "row", "suspicion", "p", "predicted", "actual", "confidence", "region", "region_id",
-        "reason",
+        "reason", "label_doubt",
     ]  # fmt: skip
+    wrong = (review["predicted"] != review["actual"]) & (review["confidence"] >= 0.9)
+    assert review["label_doubt"].notna().tolist() == wrong.tolist()
     assert (review["key"] == "case-" + review["row"].astype(str)).all()
     pd.testing.assert_frame_equal(
-        pd.read_csv(tmp_path / "review.csv", keep_default_na=False),
+        pd.read_csv(
+            tmp_path / "review.csv", keep_default_na=False, na_values={"label_doubt": [""]}
+        ),
         review,
         check_dtype=False,
         rtol=1e-12,

@@ -34,6 +34,7 @@ from support.pages import Page, markdown_tables, plain
 SCHEMA = Path(__file__).parents[2] / "docs" / "report-schema.md"
 ORDER = [
     "What to review first",
+    "Wrong model or wrong label",
     "Where errors gather",
     "Which way it errs",
     "How much review is enough",

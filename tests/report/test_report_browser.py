@@ -204,6 +204,26 @@ def test_marks_survive_a_reload_and_download_as_a_safe_csv(page, tmp_path):
     assert page.locator('.marks button[aria-pressed="true"]').count() == 0
 
 
+def test_a_label_can_be_marked_wrong_where_it_contradicts_the_prediction(page, tmp_path):
+    page.locator("#filter-label").select_option("right")
+    assert page.get_by_role("button", name="wrong label").count() == 0
+    page.locator("#filter-label").select_option("wrong")
+    first = page.locator("tr.row").first
+    row = first.locator(".open").inner_text()
+    assert first.get_by_role("button", name="wrong label").is_visible()
+    first.locator(".open").focus()
+    page.keyboard.press("l")
+    playwright.expect(page.locator("#tally")).to_contain_text("1 label wrong")
+    with page.expect_download() as caught:
+        page.locator("#download").click()
+    caught.value.save_as(tmp_path / "marks.csv")
+    with (tmp_path / "marks.csv").open(encoding="utf-8", newline="") as file:
+        assert [(m["row"], m["mark"]) for m in csv.DictReader(file)] == [(row, "label wrong")]
+    # A hidden label cannot be judged, and its button would give it away.
+    page.locator("#blind").check()
+    assert page.get_by_role("button", name="wrong label").count() == 0
+
+
 def test_formulas_in_marks_are_quoted(browser, tmp_path):
     found = made_up(60)
     keys = pd.Series(["=1+1", "@sum", "+1", "-1"] * 15, name="=key")

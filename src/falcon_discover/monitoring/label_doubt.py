@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,14 @@ from scipy.special import expit
 from falcon_discover import rankers
 from falcon_discover.audit.absent import LEFT_OUT
 from falcon_discover.audit.finding import Finding
+from falcon_discover.evaluation.sides import plain_label
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import review_order
 from falcon_discover.metrics.design import counted
 from falcon_discover.metrics.odds import clipped_logit
 from falcon_discover.monitoring.label_noise import estimate_noise
 from falcon_discover.runtime.records import plain, records
+from falcon_discover.runtime.threads import one_blas_thread
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.runtime.words import percent
 from falcon_discover.signals.catalogue import OPINIONS
@@ -64,8 +66,9 @@ class LabelNoise:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, None for what is not defined, and the sentences."""
-        figures = {name: value for name, value in asdict(self).items() if name != "doubts"}
-        return {**plain(figures), "words": self.words(), "labels": records(self.doubts)}
+        figures = {name: value for name, value in vars(self).items() if name != "doubts"}
+        labels = records(self.doubts.map(plain_label))
+        return {**plain(figures), "words": self.words(), "labels": labels}
 
     def words(self) -> str:
         """Return the finding in a sentence or two."""
@@ -74,7 +77,7 @@ class LabelNoise:
         of = f"Of {self.errors:,.0f} confident error{'' if self.errors == 1 else 's'}, "
         reach = f"95% interval {self.low:.0f} to {self.high:.0f}"
         if self.expected < HALF_A_LABEL:
-            return f"{of}none can be expected to be a wrong label ({reach})."
+            return f"{of}none is likely to be a wrong label ({reach})."
         one = round(self.expected) == 1
         look = "looks like a wrong label" if one else "look like wrong labels"
         return f"{of}about {self.expected:,.0f} {look} ({reach})."
@@ -100,14 +103,15 @@ def label_noise(finding: Finding) -> LabelNoise:
     if not wrong.any():
         return LabelNoise(_frame(finding, np.empty(0), np.empty(0, dtype=np.intp)), *[0.0] * 7)
     risk = _risk(finding)[eligible]
-    found = estimate_noise(
-        clipped_logit(risk),
-        wrong,
-        weight=sure.weight,
-        effect=1.0 if sure.design is None else sure.design.design_effect(wrong - risk),
-        likely=_likely(sure, codes[eligible], wrong),
-        n_classes=state.n_classes,
-    )
+    with one_blas_thread():
+        found = estimate_noise(
+            clipped_logit(risk),
+            wrong,
+            weight=sure.weight,
+            effect=1.0 if sure.design is None else sure.design.design_effect(wrong - risk),
+            likely=_likely(sure, codes[eligible], wrong),
+            n_classes=state.n_classes,
+        )
     doubts = np.zeros(len(state))
     events = np.flatnonzero(eligible)[wrong]
     doubts[events] = found.doubt

@@ -117,8 +117,9 @@ def estimate_noise(
     """
     counts = np.ones(len(odds)) if weight is None else weight
     share = 1.0 / max(n_classes - 1, 1)
-    centre = float(np.average(odds, weights=counts)) if counts.sum() else 0.0
-    points, hits, rows = _grouped(odds - centre, wrong, counts)
+    points, hits, rows = _grouped(odds, wrong, counts)
+    centre = float(points @ rows / rows.sum())
+    points = points - centre
     # Rows that stand for several, or depend on each other, say no more than fewer would.
     each = effect * kish(counts[wrong])
     fits, losses = [], []
@@ -153,8 +154,9 @@ def _grouped(
     odds: FloatArray, wrong: BoolArray, counts: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return log-odds with how many rows, and how many contradicted ones, have about these."""
-    order = np.argsort(odds, kind="stable")
-    parts = np.array_split(order, min(len(order), MAX_POINTS)) if len(order) else []
+    # All that matters decides the order, so that the rows' own order does not.
+    order = np.lexsort((counts, wrong, odds))
+    parts = np.array_split(order, min(len(order), MAX_POINTS))
     points = np.array([odds[part].mean() for part in parts])
     rows = np.array([counts[part].sum() for part in parts])
     hits = np.array([counts[part] @ wrong[part] for part in parts])

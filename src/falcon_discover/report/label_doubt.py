@@ -31,7 +31,8 @@ def label_doubt(
     """
     if found.codes is None:
         return None, None
-    if found.risk() is None and len(found.audit.training.oof.codes) > FEW_ROWS:
+    rows = max(len(found.audit.training.oof.codes), len(found.state))
+    if found.risk() is None and rows > FEW_ROWS:
         left_out["label_doubt"] = COSTLY
         return None, None
     try:
