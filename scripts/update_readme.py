@@ -12,6 +12,7 @@ from figures import (
     actions,
     claims,
     comparators,
+    learn,
     multiclass,
     paper,
     performance,
@@ -33,6 +34,7 @@ PAGES = (
     "docs/multiclass.md",
     "docs/performance.md",
     "docs/guides/audit-predictions.md",
+    "docs/guides/learn-from-reviews.md",
     "docs/guides/scale-out.md",
     "docs/paper/reproduction.md",
     "docs/paper/deviations.md",
@@ -47,6 +49,7 @@ TABLES = {
     **comparators.TABLES,
     **claims.TABLES,
     **multiclass.TABLES,
+    **learn.TABLES,
     **predictions.TABLES,
     **signals.TABLES,
 }
