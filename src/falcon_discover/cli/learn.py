@@ -81,6 +81,11 @@ def learn(
     with command_to_trust():
         falcon = load(saved, trusted=trust or [])
     columns = named_columns(proba or (), rows.columns)
+    if falcon.audit_.model is None and not columns:
+        raise InputError(
+            "this audit was made of predictions alone: name the column of their scores with "
+            "--proba."
+        )
     _check_columns(rows, columns, str(data))
     scores = scores_in(table, columns, falcon.classes_)
     X = _features(falcon, table, str(data), {*columns, *texts})

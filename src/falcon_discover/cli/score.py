@@ -70,6 +70,7 @@ def inspect(saved: Saved, as_json: AsJson = False) -> None:
         "threshold": _levels(manifest),
         "ranker": manifest["ranker"],
         "training rows": _rows(manifest),
+        **_learned(manifest),
         "category values": f"{manifest['category_values']:,} category names from training rows",
         "versions": ", ".join(f"{name} {v}" for name, v in manifest["versions"].items()),
     }
@@ -105,6 +106,14 @@ def _rows(manifest: dict[str, Any]) -> str:
     words = f"{share}, {about['rows']:,} of {about['of']:,}, with their values and labels{also}"
     recall = about.get("recall", 1.0)
     return words if recall == 1 else f"{words}; {recall:.1%} of nearest neighbours found"
+
+
+def _learned(manifest: dict[str, Any]) -> dict[str, str]:
+    about = manifest.get("learned")
+    if about is None:
+        return {}
+    seen = f"{about['rows']:,} reviewed predictions, {about['wrong']:,} of them wrong"
+    return {"learned from": f"{seen}; the states and labels of {about['reviewed_rows']:,} rows"}
 
 
 def _size(count: int) -> str:

@@ -204,8 +204,11 @@ class GatedRisk(Ranker):
         if not sure.any():
             return other
         if self.correction_ is None:
-            kept = [self.held_out_risk_, self.held_out_low_, self.held_out_high_]
-            other.held_out_before_ = np.column_stack(kept)
+            risk = self.held_out_risk_
+            # Rankers in files of 0.1.0 have no intervals.
+            low = getattr(self, "held_out_low_", np.zeros(len(risk)))
+            high = getattr(self, "held_out_high_", np.ones(len(risk)))
+            other.held_out_before_ = np.column_stack([risk, low, high])
         before, low, high = other.held_out_before_.T
         other.correction_ = None
         seen = reviewed.take(sure)

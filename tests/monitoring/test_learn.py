@@ -1,0 +1,382 @@
+"""`learn`: what reviewed rows change, and what they must not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+
+from falcon_discover import FalconDiscover, datasets, load
+from falcon_discover.exceptions import DataWarning, InputError
+from falcon_discover.monitoring.learn import enough_marks
+from falcon_discover.rankers.correction import Correction, Judged, held_out
+from support.many_classes import many_classes
+from support.saving import rewritten
+
+ROWS = datasets.make_planted(1_500, random_state=0)
+TRUSTED = ["falcon_discover.datasets.planted.PlantedModel"]
+FIT, LATER = slice(0, 900), slice(900, 1_500)
+X, Y = ROWS.X[LATER].reset_index(drop=True), ROWS.y[LATER]
+
+
+@pytest.fixture(scope="module")
+def falcon():
+    frozen = FrozenEstimator(ROWS.model)
+    return FalconDiscover(frozen, random_state=0).fit(ROWS.X[FIT], ROWS.y[FIT])
+
+
+@pytest.fixture(scope="module")
+def top(falcon):
+    """The rows that reviewers looked at."""
+    return falcon.review(X, budget=60)["row"].to_numpy()
+
+
+@pytest.fixture(scope="module")
+def wiser(falcon, top):
+    return falcon.learn(X.iloc[top], Y[top])
+
+
+def said_of(falcon) -> list[np.ndarray]:
+    """What an audit says of its own rows and of others, as far as it is numbers."""
+    own, new = falcon.examine(), falcon.examine(X)
+    return [
+        own.suspicion(), own.risk(), *own.risk_interval(),
+        new.suspicion(), new.risk(), *new.risk_interval(), falcon.predict_proba(X),
+    ]  # fmt: skip
+
+
+def test_the_old_audit_stays_as_it_was(falcon, top):
+    before, review = said_of(falcon), falcon.review(X, budget=0.1)
+    falcon.learn(X.iloc[top], 1 - Y[top])
+    for was, now in zip(before, said_of(falcon), strict=True):
+        np.testing.assert_array_equal(was, now)
+    pd.testing.assert_frame_equal(review, falcon.review(X, budget=0.1))
+    assert falcon.learned_ is None
+
+
+def test_model_reference_and_regions_are_the_same(falcon, wiser):
+    for part in ("model", "reference", "regions", "builder", "view", "table"):
+        assert getattr(wiser.audit_, part) is getattr(falcon.audit_, part)
+    assert wiser.model_ is falcon.model_
+    np.testing.assert_array_equal(wiser.predict_proba(X), falcon.predict_proba(X))
+    was, now = (audit.examine(X, Y).regions.frame() for audit in (falcon, wiser))
+    pd.testing.assert_frame_equal(was, now)
+
+
+def test_recalibrated_models_do_not_learn_from_rows_chosen_by_risk(falcon, wiser):
+    was, now = (audit.calibrated("platt").predict_proba(X) for audit in (falcon, wiser))
+    np.testing.assert_array_equal(was, now)
+
+
+def test_what_changed_is_said(falcon, wiser, top):
+    told = wiser.learned_
+    events = falcon.examine(X, Y).events[top]
+    assert (told.rows, told.new_rows, told.wrong) == (60, 60, events.sum())
+    assert told.expected == pytest.approx(falcon.examine(X).risk()[top].sum())
+    confident = falcon.examine().state.eligible(0.9)
+    assert told.rate_before == pytest.approx(falcon.examine().risk()[confident].mean())
+    assert told.rate_after == pytest.approx(wiser.examine().risk()[confident].mean())
+    assert told.top == 45  # 5% of 900
+    assert 0 < told.top_kept <= told.top
+    assert "Learned from 60 reviewed confident predictions." in repr(told)
+    assert "Next:" in repr(told)
+    assert told.to_dict()["rows"] == told.frame()["value"]["rows"] == 60
+    assert "<p>" in told._repr_html_()
+
+
+def test_risk_stays_between_its_ends_and_0_below_the_threshold(wiser):
+    for found in (wiser.examine(), wiser.examine(X)):
+        risk, (low, high) = found.risk(), found.risk_interval()
+        assert ((low <= risk) & (risk <= high)).all()
+        below = ~found.state.eligible(0.9)
+        assert (risk[below] == 0).all()
+        assert (high[below] == 0).all()
+
+
+def test_a_rule_that_changed_is_learned(falcon):
+    changed = np.where(X["colour"].eq("red"), 1 - falcon.predict(X), Y)
+    some = np.arange(0, 600, 2)
+    after = falcon.learn(X.iloc[some], changed[some])
+    others = np.arange(1, 600, 2)
+    was, now = (audit.examine(X.iloc[others]).risk() for audit in (falcon, after))
+    sure = was > 0
+    red = X["colour"].iloc[others].eq("red").to_numpy()
+    assert now[red & sure].mean() > 2 * was[red & sure].mean()
+    assert now[red & sure].mean() > 2 * now[~red & sure].mean()
+    assert "too few" in after.learned_.words()
+
+
+def test_learning_in_steps_keeps_all_that_was_learned(falcon, top):
+    first = falcon.learn(X.iloc[top[:30]], Y[top[:30]])
+    both = first.learn(X.iloc[top[30:]], Y[top[30:]])
+    at_once = falcon.learn(X.iloc[top], Y[top])
+    np.testing.assert_allclose(both.score_samples(X), at_once.score_samples(X), rtol=1e-6)
+    np.testing.assert_allclose(both.score_samples(), at_once.score_samples(), rtol=1e-6)
+    told = both.learned_
+    assert (told.rounds, told.rows, told.new_rows) == (2, 60, 30)
+    assert "learned 2 times, from 60 reviewed predictions" in told.words()
+
+
+def test_order_of_rows_does_not_matter(wiser, falcon, top):
+    other = falcon.learn(X.iloc[top[::-1]], Y[top[::-1]])
+    np.testing.assert_allclose(other.score_samples(X), wiser.score_samples(X), rtol=1e-8)
+
+
+def test_marks_teach_what_labels_teach(falcon, wiser, top):
+    wrong = falcon.predict(X.iloc[top]) != Y[top]
+    other = falcon.learn(X.iloc[top], wrong=wrong)
+    np.testing.assert_array_equal(other.score_samples(X), wiser.score_samples(X))
+
+
+@pytest.mark.parametrize("keep", ["full", "sample", "none"])
+def test_a_learned_audit_is_saved_and_learns_on(wiser, keep, tmp_path):
+    path = tmp_path / "audit.falcon"
+    with pytest.warns(DataWarning, match="not known to be safe"):
+        wiser.save(path, reference=keep)
+    again = load(path, trusted=TRUSTED)
+    if keep == "none":
+        with pytest.raises(InputError, match="were left out when this audit was saved"):
+            again.learn(X, Y)
+        return
+    assert repr(again.learned_) == repr(wiser.learned_)
+    # There are fewer rows than a sample would have, so both are whole.
+    np.testing.assert_array_equal(again.score_samples(X), wiser.score_samples(X))
+    np.testing.assert_array_equal(again.score_samples(), wiser.score_samples())
+    more = X.iloc[500:], Y[500:]
+    np.testing.assert_array_equal(
+        again.learn(*more).score_samples(X), wiser.learn(*more).score_samples(X)
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda parts, m: m["learned"].update(rows=-1), "gives learned.rows as -1"),
+        (lambda parts, m: m["learned"].pop("expected"), "lacks learned.expected"),
+        (lambda parts, m: m.update(learned=[]), r"gives learned as \[\]"),
+        (lambda parts, m: m["learned"].update(reviewed_rows=7), "has 60 rows where 7 belong"),
+        (lambda parts, m: m["learned"].update(strange=7), "cannot be used"),
+        (
+            lambda parts, m: (parts.pop("reviewed_rows.parquet"), m["parts"].pop(
+                "reviewed_rows.parquet"
+            )),
+            "does not list the part reviewed_rows.parquet",
+        ),
+    ],
+)  # fmt: skip
+def test_altered_files_are_refused(wiser, tmp_path, change, sentence):
+    path = tmp_path / "audit.falcon"
+    with pytest.warns(DataWarning):
+        wiser.save(path)
+    with pytest.raises(InputError, match=sentence):
+        load(rewritten(path, change), trusted=TRUSTED)
+
+
+def test_an_audit_saved_by_0_1_0_learns():
+    falcon = load(Path(__file__).parents[1] / "data" / "auto-saved-by-0.1.0.falcon")
+    rows = datasets.make_planted(200, random_state=5)
+    names = list(falcon.feature_names_in_)
+    assert falcon.learned_ is None
+    wiser = falcon.learn(rows.X[names], rows.y)
+    assert wiser.learned_.rows > 0
+    assert (wiser.score_samples(rows.X[names]) != falcon.score_samples(rows.X[names])).any()
+
+
+def test_a_learned_audit_answers_what_any_audit_answers(wiser, tmp_path):
+    found = wiser.examine(X, Y)
+    assert 0 <= found.evaluate(taus=(0.8,)).frame()["capture"].max() <= 1
+    assert found.review(5)["reason"].str.len().gt(0).all()
+    page = wiser.report(tmp_path / "page.html", X, Y, contributions=False)
+    assert page.stat().st_size > 0
+
+
+def test_rows_that_the_audit_knows_are_left_out(falcon, wiser, top):
+    both = pd.concat([ROWS.X[FIT][:20], X.iloc[top]])
+    other = falcon.learn(both, np.concatenate([ROWS.y[FIT][:20], Y[top]]))
+    assert other.learned_.already_known == 20
+    assert "Left out, because the audit knows them: 20 rows." in other.learned_.words()
+    np.testing.assert_array_equal(other.score_samples(X), wiser.score_samples(X))
+    with pytest.raises(InputError, match="the audit knows these rows already"):
+        falcon.learn(ROWS.X[FIT], ROWS.y[FIT])
+    with pytest.raises(InputError, match="the audit knows these rows already"):
+        wiser.learn(X.iloc[top], Y[top])
+
+
+def test_rows_below_the_threshold_say_nothing_about_confident_ones(falcon, wiser, top):
+    below = np.flatnonzero(~falcon.examine(X).state.eligible(0.9))
+    with pytest.raises(InputError, match=r"none of the .* new rows is a confident prediction"):
+        falcon.learn(X.iloc[below], Y[below])
+    rows = np.concatenate([top, below])
+    other = falcon.learn(X.iloc[rows], Y[rows])
+    assert other.learned_.below == len(below)
+    np.testing.assert_array_equal(other.score_samples(X), wiser.score_samples(X))
+
+
+@pytest.mark.parametrize("wrong", [True, False])
+@pytest.mark.parametrize("count", [1, 60])
+def test_marks_of_one_kind_move_the_risk_and_leave_it_a_probability(falcon, top, wrong, count):
+    rows = top[:count]
+    other = falcon.learn(X.iloc[rows], wrong=np.full(count, wrong))
+    was, now = (audit.examine(X).risk()[rows].mean() for audit in (falcon, other))
+    assert (now > was) == wrong
+    assert 0 < now < 1
+    assert np.isfinite(other.score_samples(X)).all()
+    assert other.learned_.words()
+
+
+def test_unseen_categories_and_gaps_are_taken(falcon):
+    odd = X.iloc[:80].assign(colour="violet", height=np.nan)
+    with pytest.warns(DataWarning, match="violet"):
+        other = falcon.learn(odd, Y[:80])
+    assert np.isfinite(other.score_samples(X)).all()
+
+
+def test_row_labels_may_repeat(falcon, wiser, top):
+    other = falcon.learn(X.iloc[top].set_axis([7] * len(top)), Y[top])
+    np.testing.assert_array_equal(other.score_samples(X), wiser.score_samples(X))
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({}, "needs y, the true labels, or wrong"),
+        ({"y": Y, "wrong": Y}, "needs y, the true labels, or wrong"),
+        ({"y": Y[:5]}, "X has 600 rows and y has 5"),
+        ({"wrong": np.zeros(5, bool)}, "X has 600 rows and wrong has 5"),
+        ({"wrong": np.full(600, 2)}, "True or False for each row"),
+        ({"y": np.full(600, 7)}, "which is neither 0 nor 1"),
+        ({"y": Y, "proba": ROWS.proba[LATER]}, "asks its own model"),
+        ({"y": Y, "sample_weight": np.full(600, -1.0)}, "sample_weight"),
+    ],
+)
+def test_wrong_input_is_answered_in_a_sentence(falcon, given, sentence):
+    with pytest.raises(InputError, match=sentence):
+        falcon.learn(X, **given)
+
+
+def test_rankers_without_a_risk_say_what_is_missing():
+    falcon = FalconDiscover(
+        FrozenEstimator(ROWS.model), ranker="gated_confidence", cv=2, random_state=0
+    ).fit(ROWS.X[:200], ROWS.y[:200])
+    with pytest.raises(InputError, match=r"'gated_confidence' estimates no risk .* ranker='auto'"):
+        falcon.learn(X, Y)
+
+
+def test_texts_as_labels_and_severity():
+    names = np.array(["no", "yes"])
+    model = LogisticRegression().fit(ROWS.X[["signal_a", "signal_b"]], names[ROWS.y])
+    falcon = FalconDiscover(
+        FrozenEstimator(model), severity="surprise", tau=0.8, cv=2, random_state=0
+    )
+    table = ROWS.X[["signal_a", "signal_b"]]
+    falcon.fit(table[:400], names[ROWS.y[:400]])
+    other = falcon.learn(table[400:], names[ROWS.y[400:]])
+    assert other.learned_.rows > 0
+    found = other.examine(table[400:])
+    assert (found.suspicion() >= found.risk()).all()
+
+
+def test_predictions_alone_learn_with_their_scores():
+    falcon = FalconDiscover("precomputed", cv=2, random_state=0)
+    falcon.fit(ROWS.X[:300], ROWS.y[:300], proba=ROWS.proba[:300])
+    with pytest.raises(InputError, match="give those of the rows as proba"):
+        falcon.learn(X, Y)
+    other = falcon.learn(X, Y, proba=ROWS.proba[LATER])
+    assert other.learned_.rows == (np.abs(ROWS.proba[LATER] - 0.5) >= 0.4).sum()
+
+
+def test_groups_and_weights():
+    table, y = ROWS.X[:300], ROWS.y[:300]
+    frozen = FrozenEstimator(ROWS.model)
+    weight = np.where(y, 1.0, 2.0)
+    falcon = FalconDiscover(frozen, cv=2, random_state=0)
+    falcon.fit(table, y, groups=np.arange(300) // 3, sample_weight=weight)
+    light = falcon.learn(X, 1 - Y, sample_weight=np.full(600, 0.01))
+    heavy = falcon.learn(X, 1 - Y, sample_weight=np.full(600, 1.0))
+    was, little, much = (audit.examine(X).risk().mean() for audit in (falcon, light, heavy))
+    assert was < little < much
+
+
+@pytest.mark.parametrize("known", ["labels", "marks"])
+def test_more_than_two_classes(known):
+    table, y = many_classes(400, 0, 3)
+    numbers = table[["steps", "size"]] + 0.01 * np.arange(400)[:, None]  # no row twice
+    model = LogisticRegression().fit(numbers, y)
+    falcon = FalconDiscover(FrozenEstimator(model), tau=0.5, cv=2, random_state=0)
+    falcon.fit(numbers[::2], y[::2])
+    later, y = numbers[1::2], y[1::2]
+    given = {"y": y} if known == "labels" else {"wrong": falcon.predict(later) != y}
+    other = falcon.learn(later, **given)
+    events = falcon.examine(later, y).events
+    assert events.any()
+    assert other.learned_.wrong == events.sum()
+    assert (other.score_samples(later) != falcon.score_samples(later)).any()
+
+
+def judged(seed: int, n: int = 6_000, true=lambda odds, x: odds):
+    """Rows whose risk is that of `odds`, and which are wrong as often as `true` says."""
+    rng = np.random.default_rng(seed)
+    odds, x = rng.normal(-4, 1, n), rng.normal(size=(n, 3))
+    wrong = rng.uniform(size=n) < expit(true(odds, x))
+    return Judged(x, odds, wrong, np.ones(n))
+
+
+def test_where_the_risk_was_right_it_stays():
+    known, batch = judged(0), judged(1)
+    top = batch.odds > np.quantile(batch.odds, 0.9)
+    found = Correction.learned(known, batch.take(top))
+    new = judged(2)
+    shift = found.shift(new.inputs, new.odds)
+    # The top is wrong far more often than all rows are.
+    assert batch.wrong[top].mean() > 3 * batch.wrong.mean()
+    assert expit(new.odds + shift).sum() == pytest.approx(expit(new.odds).sum(), rel=0.1)
+
+
+def test_what_is_seen_at_the_top_does_not_move_the_rest():
+    def lower_at_the_top(odds, x):
+        return np.where(odds > -2.7, odds - 1.2, odds)
+
+    known, batch = judged(0, true=lower_at_the_top), judged(1, true=lower_at_the_top)
+    top = batch.odds > -2.7
+    found = Correction.learned(known, batch.take(top))
+    new = judged(2, n=20_000)
+    after = expit(new.odds + found.shift(new.inputs, new.odds))
+    truth = expit(lower_at_the_top(new.odds, new.inputs))
+    high = new.odds > -2.7
+    assert after[high].sum() == pytest.approx(truth[high].sum(), rel=0.15)
+    assert after[~high].sum() == pytest.approx(truth[~high].sum(), rel=0.15)
+    # One shift for all rows, learned from the top, would be far off for the rest.
+    assert expit(new.odds[~high] - 1.2).sum() < 0.4 * truth[~high].sum()
+
+
+def test_no_row_of_the_fit_is_moved_by_its_own_label():
+    known, batch = judged(0, n=300), judged(1, n=100)
+    fold = np.arange(300) % 5
+    was = held_out(known, batch, fold)
+    flipped = known.wrong.copy()
+    flipped[fold == 2] = ~flipped[fold == 2]
+    now = held_out(Judged(known.inputs, known.odds, flipped, known.weight), batch, fold)
+    np.testing.assert_array_equal(was[fold == 2], now[fold == 2])
+    assert (was[fold != 2] != now[fold != 2]).all()
+
+
+def test_weights_count_as_repeated_rows():
+    known, batch = judged(0, n=300), judged(1, n=80)
+    twice = np.repeat(np.arange(80), 2)
+    heavy = Judged(batch.inputs, batch.odds, batch.wrong, np.full(80, 2.0))
+    repeated = batch.take(twice)
+    # How often such rows are reviewed is counted by rows there are.
+    one, two = (Correction.learned(known, rows) for rows in (heavy, repeated))
+    assert one.coefficients[0] == pytest.approx(two.coefficients[0], abs=0.1)
+
+
+def test_enough_marks_needs_right_ones_and_wrong_ones():
+    assert not enough_marks(0, 0)
+    assert not enough_marks(200, 0)
+    assert not enough_marks(200, 200)
+    assert enough_marks(40, 8)
