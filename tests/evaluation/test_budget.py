@@ -95,7 +95,7 @@ def test_without_a_confident_row_there_is_nothing_to_review():
     none = np.zeros(2_000, dtype=bool)
     found = review_budget(none, np.zeros(2_000), none, max_residual_rate=0.01, tau=0.9)
     assert found.budget == 0.0
-    assert str(found) == (
+    assert found.text() == (
         "No prediction reaches 90 % confidence, so there is nothing to review: none of them can "
         "be a confident error."
     )
@@ -161,7 +161,7 @@ def test_the_estimator_says_which_rows_it_rests_on(audit):
     assert "close to exact" in own.source
     assert "neither the model nor the ranker has seen" in new.source
     assert 0 < own.budget <= own.eligible
-    assert own.to_dict()["statement"] == str(own)
+    assert own.to_dict()["statement"] == own.text()
 
 
 def test_a_guarantee_needs_labels(audit):
