@@ -113,11 +113,11 @@ def period_title(periods: Records) -> str:
     if not known:
         return "No period has a confident prediction"
     last, rows = known[-1], sum(p["eligible"] for p in known)
-    title = (
-        f"{last['period']}: {count(last['events'])} of {count(last['eligible'])} confident "
-        f"predictions wrong ({rate(last['rate'])})"
+    return (
+        f"In the last period, {last['period']}, {count(last['events'])} of "
+        f"{count(last['eligible'])} confident predictions were wrong ({rate(last['rate'])}; all "
+        f"periods {rate(sum(p['events'] for p in known) / rows)})"
     )
-    return f"{title}; all periods {rate(sum(p['events'] for p in known) / rows)}"
 
 
 def _nearest(lines: Records, budget: float | None) -> dict[str, Any]:
