@@ -75,7 +75,8 @@ def region_title(regions: Records) -> str:
     if not rest:
         return over_all or "Rate of confident errors"
     worst = max(rest, key=lambda r: float(r["rate"]))
-    title = f"In the worst region {rate(worst['rate'])} of confident predictions are wrong"
+    where = "In this region" if len(rest) == 1 else "In the worst region"
+    title = f"{where} {rate(worst['rate'])} of confident predictions are wrong"
     return f"{title}; overall {rate(usual[0]['rate'])}" if usual else title
 
 
