@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from falcon_discover import datasets
+from falcon_discover.audit import review_list
 from falcon_discover.audit.curves import Curves
 from falcon_discover.audit.finding import Finding
 from falcon_discover.audit.review_list import ReviewList
@@ -160,9 +161,13 @@ class TestReviewList:
     def test_it_prints_whole_reasons(self, results):
         review = results["review list"]
         printed = " ".join(str(review).split())
-        for reason in review["reason"].head(MOST_ROWS):
+        most = review_list.MOST_ROWS
+        for reason in review["reason"].head(most):
             assert " ".join(reason.split()) in printed
-        assert f"... and {len(review) - MOST_ROWS:,} more" in str(review)
+        assert f"... and {len(review) - most:,} more" in str(review)
+        # No exponent, and no column of positions twice.
+        assert "e-0" not in printed
+        assert str(review).split()[0] == "row"
 
     def test_it_is_a_frame_through_and_through(self, results):
         review = results["review list"]

@@ -161,7 +161,7 @@ def test_the_estimator_says_which_rows_it_rests_on(audit):
     assert "approximation" not in new.source
     assert "neither the model nor the ranker has seen" in new.source
     assert 0 < own.budget <= own.eligible
-    assert own.to_dict()["statement"] == str(own)
+    assert own.to_dict()["statement"] == own.text()
 
 
 def test_a_guarantee_needs_labels(audit):

@@ -99,7 +99,7 @@ def test_a_rare_class_that_is_only_missed_is_told():
     assert "usual for a rare class ('yes': 5% of the rows)" in told
     assert "set tau to 0.70 or less" in told
     assert told in notes
-    assert repr(found.evaluate(taus=())).endswith(f"NOTE: {told}")
+    assert found.evaluate(taus=()).text().endswith(f"NOTE: {told}")
     with pytest.warns(DataWarning, match="rows of class 'yes' that the model calls 'no'"):
         discover(X, CLASSES[y], p, ranker="gated_confidence", random_state=0)
 

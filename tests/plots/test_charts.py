@@ -246,3 +246,14 @@ def test_a_map_of_signals_that_are_not_there_is_refused_with_those_that_are():
     slices = records(made_up(1_500).conflict().frame())
     with pytest.raises(InputError, match="choose 'support' with 'mean_drift'"):
         charts.conflict_chart(slices, None, ("support", "support"))
+
+
+def test_a_notebook_shows_a_figure_and_a_script_keeps_none(drawn, monkeypatch):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    draw(drawn["reliability"])
+    assert pyplot.get_fignums() == []
+    monkeypatch.setattr("falcon_discover.plots.matplotlib.notebook_display", object)
+    axes = draw(drawn["reliability"])
+    assert [pyplot.figure(number) for number in pyplot.get_fignums()] == [axes.figure]
+    pyplot.close(axes.figure)

@@ -63,7 +63,7 @@ def test_at_the_fit_nothing_is_tested_again(audit):
     assert set(audit.regions_.outcomes) == {None}
     assert "outcome" not in audit.regions_.frame()
     assert "expected: " not in repr(audit.regions_)
-    assert repr(audit.regions_).endswith("independent; exact copies count once.")
+    assert audit.regions_.text().endswith("independent; exact copies count once.")
 
 
 def test_the_p_value_is_the_exact_test_of_the_fixed_rule_on_all_these_rows(audit):

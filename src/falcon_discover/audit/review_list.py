@@ -7,14 +7,16 @@ from textwrap import fill
 
 import pandas as pd
 
-from falcon_discover.runtime.display import MOST_ROWS, html_of
+from falcon_discover.runtime.display import html_of
 
 NEXT_STEP = (
     "check these predictions; finding.report(path) writes them as a page on which you can mark "
     "each one right or wrong."
 )
-# Told below each row, however long.
-LONG = ("region", "reason")
+# A terminal shows so many rows: with their reasons, about a screen.
+MOST_ROWS = 10
+# Told below each row, however long, with what stands before it.
+LONG = {"region": "region: ", "reason": ""}
 INDENT = "    "
 
 
@@ -39,6 +41,11 @@ class ReviewList(pd.DataFrame):
     def _constructor(self) -> type[ReviewList]:
         return ReviewList
 
+    @property
+    def _labelled(self) -> bool:
+        """Whether the index says more than the positions of the rows do."""
+        return "row" not in self.columns or not bool((self.index == self["row"]).all())
+
     def frame(self) -> pd.DataFrame:
         """Return a plain pandas frame."""
         return pd.DataFrame(self).copy()
@@ -55,12 +62,14 @@ class ReviewList(pd.DataFrame):
         shown = self.frame().head(MOST_ROWS)
         width = max(60, min(100, shutil.get_terminal_size().columns))
         told = [name for name in LONG if name in shown]
-        lines = shown.drop(columns=told).to_string().split("\n")
+        short = shown.drop(columns=told)
+        lines = short.to_string(index=self._labelled, float_format="{:.4f}".format).split("\n")
         parts = lines[: -len(shown)]
         for line, words in zip(
             lines[-len(shown) :], shown[told].itertuples(index=False), strict=True
         ):
-            parts += [line, *(_indented(str(text), width) for text in words if text)]
+            known = {name: text for name, text in zip(told, words, strict=True) if text}
+            parts += [line, *(_indented(f"{LONG[k]}{text}", width) for k, text in known.items())]
         left = len(self) - len(shown)
         rest = [f"... and {left:,} more"] if left else []
         return "\n".join([*parts, *rest, "", fill(f"Next: {NEXT_STEP}", width)])
@@ -70,7 +79,7 @@ class ReviewList(pd.DataFrame):
             return str(super()._repr_html_())
         words = f"{len(self):,} predictions to review, riskiest first."
         shown = self.frame()
-        if "row" not in shown or not (shown.index == shown["row"]).all():
+        if self._labelled:
             shown.insert(0, shown.index.name or "index", shown.index, allow_duplicates=True)
         return html_of(words, shown, NEXT_STEP)
 

@@ -180,7 +180,7 @@ class ReviewBudget(Stated):
     method: str = EXACT
     assumed: str = ASSUMED
 
-    NEXT = "finding.report(path, max_residual_rate={self.max_residual_rate:g}) reports on it."
+    NEXT = "finding.report(path, max_residual_rate={self.max_residual_rate:g}) writes it down."
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and words."""

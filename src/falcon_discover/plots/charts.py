@@ -208,19 +208,19 @@ def conflict_chart(slices: Records, best: dict[str, Any] | None, pair: tuple[str
         note = f"{count(s['events'])} of {count(s['rows'])} confident predictions wrong"
         opacity = 0.08 + 0.6 * abs(s["gamma"]) / reach
         sure = not undefined(s["excess_low"]) and s["excess_low"] > 0
-        large = f"{100 * s['gamma']:+.1f}"
-        small = f"{_brief(s['events'], 1_000)}/{_brief(s['rows'], 1_000)}"
+        large, wrong, rows = f"{100 * s['gamma']:+.1f}", _brief(s["events"]), _brief(s["rows"])
         layers += [
             Area(cell, heat, note=note, opacity=round(opacity, 2)),
-            Text((x + 0.5, y + 0.63), large, "over", "cell sure" if sure else "cell"),
-            Text((x + 0.5, y + 0.3), small, "over", "cell small"),
+            Text((x + 0.5, y + 0.76), large, "over", "cell sure" if sure else "cell"),
+            Text((x + 0.5, y + 0.46), f"{wrong} of", "over", "cell small"),
+            Text((x + 0.5, y + 0.2), rows, "over", "cell small"),
         ]
         if s == best:
             layers.append(Line([*cell, cell[0]], "frame"))
     evidence, instability = (CONFLICT_WORDS[name] for name in pair)
     x_label = f"{evidence} at most (weak evidence to the left)"
     return Chart(
-        "Excess of confident errors in percentage points; below it, errors/predictions",
+        "Excess of confident errors in percentage points, and how many were wrong",
         Axis(x_label, 0, len(across), names=[f"{value:.2g}" for value in across]),
         Axis(f"{instability} at least", 0, len(up), names=[f"{value:.2g}" for value in up]),
         layers,
@@ -321,11 +321,11 @@ def _list(names: list[str], lines: int = 1) -> Axis:
 
 
 def _brief(value: float, least: float = 100_000) -> str:
-    """Return a count, from `least` on in few characters: `900`, `148k`, `3M`."""
+    """Return a count, from `least` on in few characters: `900`, `148k`, `3.1M`."""
     if value < least:
         return count(value)
     size, unit = (1e6, "M") if value >= 999_500 else (1e3, "k")
-    return f"{value / size:,.0f}{unit}"
+    return f"{value / size:.3g}{unit}"
 
 
 def _short(value: float) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from falcon_discover.plots.chart import Area, Axis, Chart, Line, Text
 from falcon_discover.plots.style import FILLS, STROKES
 from falcon_discover.plots.text import text_width, wrapped
+from falcon_discover.runtime.notebook import notebook_display
 from falcon_discover.runtime.optional import require
 from falcon_discover.runtime.types import BoolArray, FloatArray
 
@@ -28,15 +29,16 @@ NAMES_POINTS = 2.6 * POINTS
 
 
 def canvas(width: float = 5.2, height: float = 3.6, layout: Any = None) -> tuple[Any, Any]:
-    """Return an empty figure, not shown by itself, and its axes.
+    """Return an empty figure and its axes; a notebook shows it at the end of the cell.
 
     The layout "constrained" makes room for long labels.
     """
-    # Once pyplot is loaded, notebooks show figures.
-    require("matplotlib.pyplot", extra="plots", what="a figure")
+    pyplot = require("matplotlib.pyplot", extra="plots", what="a figure")
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout=layout)
+    # Elsewhere nobody closes what pyplot keeps.
+    make = Figure if notebook_display() is None else pyplot.figure
+    figure = make(figsize=(width, height), layout=layout)
     axes = figure.subplots()
     axes.spines[["top", "right"]].set_visible(False)
     return figure, axes

@@ -75,7 +75,8 @@ def region_title(regions: Records) -> str:
     if not rest:
         return over_all or "Rate of confident errors"
     worst = max(rest, key=lambda r: float(r["rate"]))
-    title = f"In the worst region {rate(worst['rate'])} of confident predictions are wrong"
+    where = "In this region" if len(rest) == 1 else "In the worst region"
+    title = f"{where} {rate(worst['rate'])} of confident predictions are wrong"
     return f"{title}; overall {rate(usual[0]['rate'])}" if usual else title
 
 
@@ -113,11 +114,11 @@ def period_title(periods: Records) -> str:
     if not known:
         return "No period has a confident prediction"
     last, rows = known[-1], sum(p["eligible"] for p in known)
-    title = (
-        f"{last['period']}: {count(last['events'])} of {count(last['eligible'])} confident "
-        f"predictions wrong ({rate(last['rate'])})"
+    return (
+        f"In the last period, {last['period']}, {count(last['events'])} of "
+        f"{count(last['eligible'])} confident predictions were wrong ({rate(last['rate'])}; all "
+        f"periods {rate(sum(p['events'] for p in known) / rows)})"
     )
-    return f"{title}; all periods {rate(sum(p['events'] for p in known) / rows)}"
 
 
 def _nearest(lines: Records, budget: float | None) -> dict[str, Any]:

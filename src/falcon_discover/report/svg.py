@@ -16,7 +16,7 @@ from falcon_discover.plots.style import FILLS, STROKES
 from falcon_discover.plots.text import text_width, wrapped
 
 # Narrow, so that text stays readable where the chart is scaled down to the width of a phone.
-WIDTH, HEIGHT = 380, 290
+WIDTH, HEIGHT, MAP = 380, 290, 340
 LINE_HEIGHT, LEGEND_LINE = 14, 17
 EDGE, GAP = 6, 8
 MAX_NAME = 150  # width of the names of a list
@@ -44,7 +44,8 @@ def svg(chart: Chart, key: str, words: str) -> Markup:
     rows = [LINE_HEIGHT * max(len(lines), chart.y.lines) + 6 for lines in names]
     below = GAP + LINE_HEIGHT * (max(map(len, columns)) + len(label)) + 10
     top = 26 if any(isinstance(t, Text) and t.place == "above left" for t in chart.layers) else 12
-    bottom = top + sum(rows) if chart.is_list else HEIGHT - below
+    # The cells of a map hold three lines each.
+    bottom = top + sum(rows) if chart.is_list else (MAP if chart.y.names else HEIGHT) - below
     edges = [bottom, top]
     if chart.is_list:
         edges = [top + sum(rows[:i]) for i in range(len(rows), -1, -1)]

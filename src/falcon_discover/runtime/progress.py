@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from html import escape
-from importlib import import_module
 from typing import Any, Protocol
 
 from rich.console import Console
@@ -21,6 +20,8 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+
+from falcon_discover.runtime.notebook import notebook_display
 
 # Seconds between two lines of a log, and between two states of a line that is replaced.
 SELDOM, OFTEN = 5.0, 0.2
@@ -127,16 +128,6 @@ def _as_output(text: str) -> dict[str, str]:
     return {"text/plain": text, "text/html": f"<pre>{escape(text)}</pre>"}
 
 
-def _notebook() -> Any:
-    """Return the display module of a notebook that this runs in, or None."""
-    shell = sys.modules.get("IPython")
-    running = None if shell is None else shell.get_ipython()
-    # A shell in a terminal has no kernel, and a bar serves it better.
-    if getattr(running, "kernel", None) is None:
-        return None
-    return import_module("IPython.display")
-
-
 @contextmanager
 def _reporting(reporter: Reporter | None) -> Iterator[None]:
     token = _reporter.set(reporter)
@@ -170,7 +161,7 @@ def watched(wanted: bool) -> Iterator[None]:
     if _reporter.get() or not wanted:
         yield
         return
-    display = _notebook()
+    display = notebook_display()
     if display is None:
         with logged(every=SELDOM, whole=False):
             yield
