@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from falcon_discover import DataWarning, InputError, load
 from falcon_discover.calibration.calibrators import CALIBRATORS
 from falcon_discover.plots.accessor import FIGURES
+from falcon_discover.report.text import SENTENCES
 from support.saving import MIXED, NEW, small_audit
 
 mpl.use("Agg")
@@ -30,12 +33,14 @@ def examined(bare, *rows):
 def test_the_report_of_new_rows_is_written_and_names_what_is_missing(bare, rows, tmp_path):
     with pytest.warns(DataWarning, match="without reference rows"):
         bare.report(tmp_path / "report", *rows)
-    text = (tmp_path / "report" / "report.md").read_text()
-    assert "The audit was saved without reference rows, and regions need their signals" in text
+    left_out = json.loads((tmp_path / "report" / "summary.json").read_text())["left_out"]
+    assert left_out["regions"] == SENTENCES["left_out.regions"]
     if len(rows) == 2:
-        assert "The audit was saved without reference rows, so the stability signals" in text
-        assert f"calibrators learn from the rows of the fit, which were {MISSING}" in text
-        assert "no model to probe" not in text
+        text = (tmp_path / "report" / "report.md").read_text()
+        assert left_out["regions"] in text
+        assert left_out["conflict"] == SENTENCES["left_out.rows"]
+        assert left_out["conflict"] in text
+        assert f"were {MISSING}" in text
 
 
 def test_regions_are_an_empty_set_that_says_why(bare):

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from falcon_discover import FalconDiscover, InputError, datasets, discover, metrics
 from falcon_discover.cli import app
+from falcon_discover.plots.style import ranker_name
 
 PLANTED = datasets.make_planted(900, random_state=0)
 RNG = np.random.default_rng(3)
@@ -172,8 +173,10 @@ def test_a_file_is_audited_by_cost(file, tmp_path):
     assert summary["data"]["features"] == PLANTED.X.shape[1]
     assert {"cost", "captured_cost"} <= set(summary["evaluation"]["captures"][0])
     page = (tmp_path / "report.html").read_text()
-    assert "Share of the cost of confident errors" in page
-    assert "by expected cost" in page
+    assert 'data-key="costs"' in page
+    assert 'data-key="review.costs"' in page
+    assert 'id="tile-cost"' in page
+    assert ranker_name("by_cost") in page
     assert "Share of the cost of confident errors found" in ran.output
 
 

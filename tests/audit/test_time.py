@@ -284,7 +284,8 @@ def test_the_latest_rows_of_a_file_are_audited(mode, file, tmp_path):
     assert periods["events"].sum() == summary["eligible"]["errors"]
     assert "Over time" in ran.output
     page = (tmp_path / "report.html").read_text()
-    assert "Confident errors by period" in page
+    assert 'id="figure-periods"' in page
+    assert 'id="fact-period"' in page
     assert periods["period"].iloc[0] in page
     assert len(load(tmp_path / "a.falcon").examine().state) == 350
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html import unescape
 
 import numpy as np
@@ -16,6 +17,7 @@ from falcon_discover.cli import app
 from falcon_discover.cli.request import AuditRequest, run
 from falcon_discover.evaluation.sides import by_predicted_class, notice
 from falcon_discover.report import About, Report, html, markdown
+from falcon_discover.report.sections import sections
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.records import json_text
 from falcon_discover.signals.state import State
@@ -165,8 +167,8 @@ def test_doubtful_scores_are_not_explained_by_a_rare_class():
 def test_rows_without_labels_have_no_sides():
     found = made_up(200, labelled=False)
     assert found.one_sided == ""
-    section = markdown(Report.of(found, About())).split("## Which way it errs")[1]
-    assert section.split("##")[0].strip() == "The labels of these rows are not known."
+    report = Report.of(found, About())
+    assert "sides" not in [section.key for section in sections(report.summary)]
 
 
 def test_the_report_tells_the_sides_and_the_notice_once():
@@ -186,12 +188,12 @@ def test_the_report_tells_the_sides_and_the_notice_once():
 def test_an_ordinary_report_says_how_many_of_each_side():
     report = Report.of(made_up(400), About(contributions=False))
     classes = report.summary["evaluation"]["sides"]["classes"]
-    for side in classes:
-        words = f"{side['events']} of {side['eligible']} rows confidently called "
-        assert (
-            f"{words}{side['predicted']!r} are {side['actual']!r}".lower()
-            in markdown(report).lower()
-        )
+    told = next(s for s in sections(report.summary) if s.key == "sides").lead
+    for side, words in zip(classes, told, strict=True):
+        figures = [f"{side[name]:,}" for name in ("events", "eligible")]
+        assert re.findall(r"[\d,]+", words)[:2] == figures
+        assert f"{side['predicted']!r}" in words
+        assert f"{side['actual']!r}" in words
 
 
 def test_labels_that_are_markup_stay_text_in_the_section():

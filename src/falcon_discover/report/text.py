@@ -99,16 +99,19 @@ SENTENCES = {
     "percentage points, when {evidence} is at most the value on one side and {instability} at "
     "least the value on the other; below it, errors and cases. Bold cells stand out from "
     "predictions of the same confidence, for all cells together with 95% confidence.",
-    "conflict.best": "Framed, the clearest cell: {events} of {rows} wrong, about {expected} "
-    "expected (p = {p} as the best of all).",
+    "conflict.best": "Framed, the cell that stands out most: {events} of {rows} wrong, about "
+    "{expected} expected (p = {p}).",
+    "conflict.unclear": "No cell clearly stands out; framed, the one that comes closest: {events} "
+    "of {rows} wrong, about {expected} expected (p = {p}).",
     "conflict.left out": "No map: {reason}",
     # Which class is mistaken for which.
     "sides.none": "There is no confident error in any class.",
-    "sides.wrong": "{events} of {eligible} rows confidently predicted {predicted} were {actual} "
-    "({rate} of all {actual} rows).",
-    "sides.right": "None of the {eligible} rows confidently predicted {predicted} was {actual}.",
+    "sides.wrong": "{events} of {eligible} rows confidently predicted as {predicted} were in fact "
+    "{actual}: {rate} of all rows labelled {actual}.",
+    "sides.right": "None of the {eligible} rows confidently predicted as {predicted} was in fact "
+    "{actual}.",
     "sides.many": "{n} of {classes} predicted classes have confident errors. The highest rate is "
-    "among rows confidently predicted {predicted}: {events} of {eligible} ({rate}).",
+    "among rows confidently predicted as {predicted}: {events} of {eligible} ({rate}).",
     "mistaken.none": "No class is confidently mistaken for another.",
     "mistaken.most": "Most often {actual} is mistaken for {predicted}: {events} of {total} "
     "confident errors ({of_events}), {of_class} of the {class_rows} rows of {actual}.",
@@ -129,14 +132,13 @@ SENTENCES = {
     "sure on average and right in {right} ({interval}) of {rows} cases.",
     "calibrated.confidence": "{rows} of {audited} predictions are at least {level} sure; only "
     "these can be confident errors.",
-    "recalibration.words": "Log loss is {before} before and {after} after recalibration with all "
-    "signals (discrepancy). Among the {confident} most confident predictions, {errors} are wrong "
-    "before and {errors_after} after.",
-    "recalibration.little": "Recalibration would change little here.",
-    "recalibration.better": "Recalibration would help here: {fewer} fewer errors among the "
-    "{confident} most confident predictions.",
-    "recalibration.worse": "Recalibration would not help here: {more} more errors among the "
-    "{confident} most confident predictions.",
+    "recalibration.words": "Among the {confident} most confident predictions, {errors} are wrong "
+    "before recalibration and {errors_after} after it, if it uses all signals (discrepancy).",
+    "recalibration.better": "Recalibration would make the model's confidence more accurate: log "
+    "loss falls from {before} to {after}, the calibration error changes from {ece} to {ece_after}.",
+    "recalibration.little": "Recalibration would change little: log loss is {before} before and "
+    "{after} after.",
+    "recalibration.worse": "Recalibration would not help: log loss rises from {before} to {after}.",
     "recalibration.coverage": "“Errors at equal coverage” compares methods fairly: it counts the "
     "errors among as many of the most confident predictions as are confident before.",
     "recalibration.caution": "A cautious method has fewer confident errors because it is confident "

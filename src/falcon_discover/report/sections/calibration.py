@@ -11,12 +11,12 @@ from falcon_discover.report.page import Figure, Grid, Section, Summary, column
 from falcon_discover.report.sections.headline import about
 from falcon_discover.report.svg import svg
 from falcon_discover.report.text import Said, say
-from falcon_discover.runtime.format import amount, count, interval, number, share, undefined
+from falcon_discover.runtime.format import amount, count, interval, number, share
 from falcon_discover.runtime.words import level
 
 METHODS = {CAUTIOUS: "discrepancy, caution auto"}
-# A change of the errors by less than this share is called little.
-NOTABLE_CHANGE = 0.05
+# A change of the log loss by less than this share is called little.
+NOTABLE_CHANGE = 0.02
 
 
 def calibrated_section(summary: Summary) -> Section:
@@ -104,8 +104,6 @@ def recalibration_section(summary: Summary) -> Section:
     before, after = drawn[0], drawn[-1]
     words = say(
         "recalibration.words",
-        before=number(before["nll"], 4),
-        after=number(after["nll"], 4),
         confident=count(before["confident"]),
         errors=amount(before["errors_at_coverage"]),
         errors_after=amount(after["errors_at_coverage"]),
@@ -136,13 +134,12 @@ def recalibration_section(summary: Summary) -> Section:
 
 def _change(before: dict[str, Any], after: dict[str, Any]) -> Said:
     """Return in a sentence whether recalibration would help."""
-    errors = before["errors_at_coverage"]
-    if undefined(errors) or undefined(after["errors_at_coverage"]):
-        return say("recalibration.little")
-    fewer = errors - after["errors_at_coverage"]
-    if abs(fewer) <= max(NOTABLE_CHANGE * errors, 1.0):
-        return say("recalibration.little")
-    confident = count(before["confident"])
-    if fewer > 0:
-        return say("recalibration.better", fewer=about(fewer), confident=confident)
-    return say("recalibration.worse", more=about(-fewer), confident=confident)
+    gain = 1 - after["nll"] / before["nll"] if before["nll"] else 0.0
+    change = "little" if abs(gain) < NOTABLE_CHANGE else "better" if gain > 0 else "worse"
+    return say(
+        f"recalibration.{change}",
+        before=number(before["nll"]),
+        after=number(after["nll"]),
+        ece=number(before["ece"]),
+        ece_after=number(after["ece"]),
+    )

@@ -24,6 +24,8 @@ CLAIMS = (
 )
 # What is said of those of each outcome, on other rows.
 OUTCOMES = ("held", "did not hold", "cannot tell")
+# The p-value from which on a cell of the map is said to stand out.
+CLEAR = 0.05
 
 
 def regions_section(summary: Summary) -> Section:
@@ -135,8 +137,9 @@ def conflict_figure(conflict: dict[str, Any]) -> Figure:
     evidence, instability = (CONFLICT_WORDS[name] for name in pair)
     words = say("conflict.words", evidence=evidence, instability=instability)
     if best is not None:
+        clear = not undefined(best["p_value"]) and best["p_value"] <= CLEAR
         clearest = say(
-            "conflict.best",
+            "conflict.best" if clear else "conflict.unclear",
             events=count(best["events"]),
             rows=count(best["rows"]),
             expected=about(best["expected"]),

@@ -150,7 +150,7 @@
           "aria-label": say("open", name(row)), on: { click: function () { toggle(row); } }
         });
       }],
-      ["predicted", say("predicted"), "label", function (row) { return make("bdi", { text: data.classes[row.predicted] }); }],
+      ["predicted", say("predicted"), "label", function (row) { return make("bdi", { title: data.classes[row.predicted], text: data.classes[row.predicted] }); }],
       ["confidence", say("confidence"), "wide", function (row) { return make("span", { class: "num", text: percent(row.confidence) }); }],
       has("risk") ? ["risk", say("risk"), "risk", risk, say("risk.scale", Math.round(100 * SCALE) + "%")] : ["suspicion", say("suspicion"), "", risk],
       has("expected_cost") ? ["expected_cost", say("expected_cost"), "wide", amount("expected_cost")] : has("cost") ? ["cost", say("cost"), "wide", amount("cost")] : null,
