@@ -24,6 +24,8 @@ from falcon_discover.runtime.glossary import GLOSSARY
 
 REPOSITORY = Path(__file__).parents[1]
 DOCS = REPOSITORY / "docs"
+# Where tests run side by side, the site is built once.
+on_one_worker = pytest.mark.xdist_group("site")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
@@ -82,6 +84,21 @@ def test_every_page_is_in_the_navigation():
     assert [page for page in pages if f"- {page}\n" not in text and f": {page}\n" not in text] == []
 
 
+def test_the_code_that_pages_name_is_there():
+    # The map has modules by their room; every other page names them by their path.
+    pages = [path for path in DOCS.rglob("*.md") if path.name != "architecture.md"]
+    roots = (REPOSITORY, Path(falcon_discover.__file__).parent)
+    named = {
+        (page.name, path)
+        for page in [REPOSITORY / "README.md", *pages]
+        for path in re.findall(r"(?<![\w/.-])((?:\w+/)*\w+\.(?:py|toml))\b", page.read_text())
+    }
+    missing = [
+        (page, path) for page, path in named if not any((root / path).exists() for root in roots)
+    ]
+    assert missing == []
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
     """The site, built as `make docs` builds it."""
@@ -93,6 +110,7 @@ def site(tmp_path_factory) -> Path:
     return folder
 
 
+@on_one_worker
 def test_no_page_names_an_address_elsewhere(site):
     pattern = r"(?:src|href)=[\"']?(?:https?:)?//[^\"' >]+"
     outside = {
@@ -103,6 +121,7 @@ def test_no_page_names_an_address_elsewhere(site):
     assert outside == {}
 
 
+@on_one_worker
 def test_the_reference_shows_values_and_descriptions(site):
     page = html.unescape(re.sub(r"<[^>]+>", "", (site / "reference" / "finding.html").read_text()))
     text = "".join(page.split())
@@ -112,6 +131,7 @@ def test_the_reference_shows_values_and_descriptions(site):
     assert re.search(r"max_residual_ratefloat[A-Z]\w+rateofconfidenterrors", text)
 
 
+@on_one_worker
 @pytest.mark.browser
 def test_search_works_from_disk_without_any_request(site):
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
