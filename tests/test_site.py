@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
@@ -18,7 +19,7 @@ import typer
 from typer.testing import CliRunner
 
 import falcon_discover
-from falcon_discover import rankers
+from falcon_discover import FalconDiscover, Finding, rankers
 from falcon_discover.cli import app
 from falcon_discover.runtime.glossary import GLOSSARY
 
@@ -129,6 +130,43 @@ def test_the_reference_shows_values_and_descriptions(site):
     assert "missed_bound(budget,confidence_level=0.95," in text
     # The text after the colon of a docstring's item is its description, not its type.
     assert re.search(r"max_residual_ratefloat[A-Z]\w+rateofconfidenterrors", text)
+
+
+@on_one_worker
+@pytest.mark.parametrize(("page", "kind"), [("estimator", FalconDiscover), ("finding", Finding)])
+def test_the_reference_has_every_public_method(site, page, kind):
+    source, built = (
+        (DOCS / "reference" / f"{page}.md").read_text(),
+        (site / "reference" / f"{page}.html").read_text(),
+    )
+    internal = re.search(r"!\^\(([\w|]+)\)\$", source)[1].split("|")
+    own = [base for base in kind.__mro__ if base.__module__.startswith("falcon_discover")]
+    methods = {
+        name
+        for base in own
+        for name, value in vars(base).items()
+        if name[0] != "_" and (callable(value) or isinstance(value, property | cached_property))
+    }
+    missing = [
+        name
+        for name in methods - set(internal)
+        if f'id="falcon_discover.{kind.__name__}.{name}"' not in built
+    ]
+    assert missing == []
+
+
+def test_the_page_for_validators_names_keys_of_the_summary():
+    schema = (DOCS / "report-schema.md").read_text()
+    lines = (DOCS / "model-validation.md").read_text().splitlines()
+    start = next(i for i, line in enumerate(lines) if "key in `summary.json`" in line)
+    keys = [
+        name
+        for line in lines[start + 2 :][: lines[start:].index("") - 2]
+        for key in re.findall("`([a-z_.]+)`", line.split("|")[3])
+        for name in key.split(".")
+    ]
+    assert len(keys) > 10
+    assert [key for key in keys if f"`{key}`" not in schema] == []
 
 
 @on_one_worker
