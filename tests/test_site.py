@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
@@ -18,12 +19,14 @@ import typer
 from typer.testing import CliRunner
 
 import falcon_discover
-from falcon_discover import rankers
+from falcon_discover import FalconDiscover, Finding, rankers
 from falcon_discover.cli import app
 from falcon_discover.runtime.glossary import GLOSSARY
 
 REPOSITORY = Path(__file__).parents[1]
 DOCS = REPOSITORY / "docs"
+# Where tests run side by side, the site is built once.
+on_one_worker = pytest.mark.xdist_group("site")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
@@ -82,6 +85,21 @@ def test_every_page_is_in_the_navigation():
     assert [page for page in pages if f"- {page}\n" not in text and f": {page}\n" not in text] == []
 
 
+def test_the_code_that_pages_name_is_there():
+    # The map has modules by their room; every other page names them by their path.
+    pages = [path for path in DOCS.rglob("*.md") if path.name != "architecture.md"]
+    roots = (REPOSITORY, Path(falcon_discover.__file__).parent)
+    named = {
+        (page.name, path)
+        for page in [REPOSITORY / "README.md", *pages]
+        for path in re.findall(r"(?<![\w/.-])((?:\w+/)*\w+\.(?:py|toml))\b", page.read_text())
+    }
+    missing = [
+        (page, path) for page, path in named if not any((root / path).exists() for root in roots)
+    ]
+    assert missing == []
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
     """The site, built as `make docs` builds it."""
@@ -93,6 +111,7 @@ def site(tmp_path_factory) -> Path:
     return folder
 
 
+@on_one_worker
 def test_no_page_names_an_address_elsewhere(site):
     pattern = r"(?:src|href)=[\"']?(?:https?:)?//[^\"' >]+"
     outside = {
@@ -103,15 +122,54 @@ def test_no_page_names_an_address_elsewhere(site):
     assert outside == {}
 
 
+@on_one_worker
 def test_the_reference_shows_values_and_descriptions(site):
     page = html.unescape(re.sub(r"<[^>]+>", "", (site / "reference" / "finding.html").read_text()))
     text = "".join(page.split())
     assert "review(budget=0.2,cost=None)" in text
     assert "missed_bound(budget,confidence_level=0.95," in text
     # The text after the colon of a docstring's item is its description, not its type.
-    assert re.search(r"max_residual_ratefloat[A-Z]\w+rateofconfidenterrors", text)
+    assert re.search(r"max_residual_ratefloat[A-Z][a-z]+", text)
 
 
+@on_one_worker
+@pytest.mark.parametrize(("page", "kind"), [("estimator", FalconDiscover), ("finding", Finding)])
+def test_the_reference_has_every_public_method(site, page, kind):
+    source, built = (
+        (DOCS / "reference" / f"{page}.md").read_text(),
+        (site / "reference" / f"{page}.html").read_text(),
+    )
+    internal = re.search(r"!\^\(([\w|]+)\)\$", source)[1].split("|")
+    own = [base for base in kind.__mro__ if base.__module__.startswith("falcon_discover")]
+    methods = {
+        name
+        for base in own
+        for name, value in vars(base).items()
+        if name[0] != "_" and (callable(value) or isinstance(value, property | cached_property))
+    }
+    missing = [
+        name
+        for name in methods - set(internal)
+        if f'id="falcon_discover.{kind.__name__}.{name}"' not in built
+    ]
+    assert missing == []
+
+
+def test_the_page_for_validators_names_keys_of_the_summary():
+    schema = (DOCS / "report-schema.md").read_text()
+    lines = (DOCS / "model-validation.md").read_text().splitlines()
+    start = next(i for i, line in enumerate(lines) if "key in `summary.json`" in line)
+    keys = [
+        name
+        for line in lines[start + 2 :][: lines[start:].index("") - 2]
+        for key in re.findall("`([a-z_.]+)`", line.split("|")[3])
+        for name in key.split(".")
+    ]
+    assert len(keys) > 10
+    assert [key for key in keys if f"`{key}`" not in schema] == []
+
+
+@on_one_worker
 @pytest.mark.browser
 def test_search_works_from_disk_without_any_request(site):
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

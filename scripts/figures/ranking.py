@@ -90,7 +90,7 @@ def readme_table() -> str:
         f"{gains['logistic_regression']:+.2f} for logistic regression. Of {len(grid)} combinations "
         f"of data set, model and threshold, the ranking beats the simple rule significantly in "
         f"{int(grid['significantly_above'].sum())} and falls significantly behind in "
-        f"{int(grid['significantly_below'].sum())}."
+        f"{int(grid['significantly_below'].sum()) or 'none'}."
     )
     return f"{table(heads, rows)}\n\n{words}"
 

@@ -28,14 +28,14 @@ def _children(group: Any) -> list[tuple[str, Any]]:
 
 def _command(command: Any, path: list[str]) -> str:
     heading = f"{'#' * len(path)} `{' '.join(path[1:])}`"
-    first, _, more = _help(command.help or "").partition("\n\n")
+    (first, *more), examples = _said("\n\n".join(filter(None, (command.help, command.epilog))))
     if hasattr(command, "commands"):
         children = [_command(child, [*path, name]) for name, child in _children(command)]
-        return "\n\n".join(filter(None, [heading, first, more, *children]))
+        return "\n\n".join([heading, first, *more, *examples, *children])
     arguments = [p for p in command.params if not p.opts[0].startswith("-")]
     options = [p for p in command.params if p.opts[0].startswith("-") and not p.hidden]
-    parts = [heading, first, f"```text\n{_usage(path, arguments, options)}\n```"]
-    parts += [more] if more else []
+    usage = f"```text\n{_usage(path, arguments, options)}\n```"
+    parts = [heading, first, usage, *more, *examples]
     if arguments:
         rows = [[f"`{_metavar(p)}`", _cell(p.help)] for p in arguments]
         parts.append(table(["argument", "what it is"], rows))
@@ -49,20 +49,15 @@ def _command(command: Any, path: list[str]) -> str:
     return "\n\n".join(parts)
 
 
-def _help(text: str) -> str:
-    """Return a command's help as Markdown; lines that call the program are code."""
+def _said(text: str) -> tuple[list[str], list[str]]:
+    """Return the paragraphs of a help text, and the calls of the program in it as one block."""
     text = inspect.cleandoc(text.replace("\b", "")).partition("\f")[0]
-    paragraphs = []
-    for paragraph in re.split(r"\n\s*\n", text):
-        lines = [line.strip() for line in paragraph.splitlines()]
-        called = [line for line in lines if PROGRAM in line]
-        if called and all(re.match(rf"(\w+: )?(\$ )?{PROGRAM} ", line) for line in called):
-            words = " ".join(line for line in lines if line not in called)
-            code = "\n".join(line[line.index(PROGRAM) :] for line in called)
-            paragraphs += [_cell(words) or "Example:", f"```sh\n{code}\n```"]
-        else:
-            paragraphs.append(_cell(" ".join(lines)))
-    return "\n\n".join(filter(None, paragraphs))
+    called = re.compile(rf"^\s*(?:\w+: )?({PROGRAM} .*)$", re.MULTILINE)
+    calls = called.findall(text)
+    rest = re.sub(r"^Examples?:\s*$", "", called.sub("", text), flags=re.MULTILINE)
+    paragraphs = [_cell(" ".join(part.split())) for part in re.split(r"\n\s*\n", rest.strip())]
+    title = "Example:" if len(calls) == 1 else "Examples:"
+    return paragraphs, [title, "```sh\n" + "\n".join(calls) + "\n```"] if calls else []
 
 
 def _usage(path: list[str], arguments: list[Any], options: list[Any]) -> str:
@@ -92,9 +87,12 @@ def _default(option: Any) -> str:
 
 
 def _cell(text: str | None) -> str:
-    """Return a help text for a table, option names as code."""
+    """Return a help text for a table, options and commands as code."""
     text = re.sub(r"\[/?\w+[ \w]*\]", "", text or "")
-    return re.sub(r"(?<![\w`-])(--[a-z][\w-]*)", r"`\1`", text).replace("|", r"\|")
+    quoted = r"'(?P<quoted>[a-z]+(?: --[\w-]+)?)'"
+    option = r"(?<![\w`-])(?P<option>--[a-z][\w-]*)"
+    code = re.sub(f"{quoted}|{option}", lambda m: f"`{m['quoted'] or m['option']}`", text)
+    return code.replace("|", r"\|")
 
 
 def glossary_table() -> str:

@@ -7,6 +7,7 @@ GLOSSARY = {
         "The chance that a ranking puts a randomly chosen error before a randomly chosen correct "
         "prediction: 1 is perfect, 0.5 is no better than chance."
     ),
+    "base model": "The classifier that is audited; a backbone is one that the package can train.",
     "Brier score": (
         "The mean squared distance between the predicted probability and what happened; lower is "
         "better."
@@ -36,6 +37,10 @@ GLOSSARY = {
         "A prediction that the model is sure of although the evidence around it is weak: few "
         "similar cases, neighbours with other labels, or an unstable score."
     ),
+    "eligible AUROC": (
+        "The AUROC among confident predictions only: how well a ranking puts confident errors "
+        "before confident predictions that are right."
+    ),
     "expected region": (
         "A region where confident errors are frequent, about as frequent as the model's own "
         "confidence there implies."
@@ -52,6 +57,9 @@ GLOSSARY = {
     "mark": "What a reviewer says about a row after reading it.",
     "missed": "A confident error among the rows that are not reviewed.",
     "neighbours": "The known rows whose values are most similar to those of a row.",
+    "out-of-fold": (
+        "Judged by a model and a ranker that were trained on other rows than the one they judge."
+    ),
     "95% interval": (
         "A range that covers the true figure in 95 of 100 repetitions; a wide one means there is "
         "little data."
@@ -59,6 +67,7 @@ GLOSSARY = {
     "queue": (
         "A review list of rows whose labels are not known yet: these are the ones to check by hand."
     ),
+    "reference rows": "The labelled rows that a row is compared with.",
     "region": (
         "A rule on the columns, such as age >= 36 and contract is monthly, under which confident "
         "errors are frequent."
@@ -73,12 +82,16 @@ GLOSSARY = {
         "in 20 such rows is wrong."
     ),
     "second opinion": ("What another model, trained on other rows, says about the same row."),
+    "side": (
+        "Which way a confident error goes: a yes that was called no, or a no that was called yes."
+    ),
     "signal": (
         "A number that speaks for or against a prediction, such as how many neighbours share its "
         "label."
     ),
     "stability": ("Whether the score stays the same when the row is blended with its neighbours."),
     "support": "How many similar rows there are: thin support means the model had little to go by.",
+    "surprise": "How unlikely an error seemed: it grows with the confidence of the model.",
     "suspicion": (
         "The number that orders the review list, highest first; where possible it is the risk."
     ),
@@ -86,6 +99,7 @@ GLOSSARY = {
         "The confidence from which a wrong prediction counts as a confident error (tau), 90% "
         "unless you choose another."
     ),
+    "twins": "Rows with the same values and the same label, which may be copies of each other.",
     "unexpected region": (
         "A region with more confident errors than the model's own confidence there implies; the "
         "model is overconfident in it."
