@@ -1,11 +1,11 @@
 # %% [markdown]
 # # A review team's year, in eight weeks
 #
-# The model was audited once. After that, rows come in every week without labels. Each week: monitor
-# them, list the riskiest for review, compare the reviewers' marks with the predicted risk, and learn
-# from them. In week 6 the rows change: a new sales partner brings in older people who live alone
-# and work long hours. The Adult data (1994 census) stand in for applicants. Runs for a few
-# minutes; EXAMPLE_ROWS=8000 is faster.
+# The model was audited once. After that, rows come in every week without labels. Each week:
+# monitor them, list the riskiest for review, compare the reviewers' marks with the predicted risk,
+# and learn from them. In week 6 the rows change: a new sales partner brings in older people who
+# live alone and work long hours. The Adult data (1994 census) stand in for applicants. Runs for a
+# few minutes; EXAMPLE_ROWS=8000 is faster.
 
 # %%
 import os

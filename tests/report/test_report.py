@@ -35,8 +35,8 @@ from support.pages import Page, markdown_tables, plain
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "report-schema.md"
 ORDER = [
-    "review", "label_doubt", "regions", "sides", "budget", "calibrated", "signals", "recalibration", "about",
-    "limits", "glossary",
+    "review", "labels", "regions", "sides", "budget", "calibrated", "signals", "recalibration",
+    "about", "limits", "glossary",
 ]  # fmt: skip
 
 

@@ -30,7 +30,6 @@ def feedback(
     from falcon_discover.report.rows import LIST_COLUMNS
     from falcon_discover.runtime.atomic import settle
 
-
     settle(audited)
     listed, summary = _files(audited)
     review = read_table(listed)
