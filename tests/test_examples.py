@@ -24,4 +24,4 @@ def test_an_example_runs(path, monkeypatch, capsys):
 
 
 def test_there_are_examples():
-    assert len(EXAMPLES) == 3
+    assert len(EXAMPLES) == 4

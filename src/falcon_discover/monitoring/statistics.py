@@ -92,11 +92,13 @@ class BatchStatistics:
         confident = state.take(sure)
         own = doubt(confident)
         odds = known.ranker.model_.log_odds(confident) if len(sure) else own
-        risk = known.ranker.calibration_.risk(odds, own)
+        before = known.ranker.calibration_.risk(odds, own)
+        risk = known.ranker.moved(confident, before)
+        versions = known.ranker.moved(confident, before, known.replicates.risks(confident))
         slack = risk * (1.0 - risk)
         values = np.column_stack(
             [risk, risk**2, 1.0 - confident.confidence, slack, slack * odds, slack * own,
-             known.replicates.risks(confident)]
+             versions]
         )  # fmt: skip
         groups = _groups(audit, table, state)
         signals = signal_values(state, eligible)

@@ -241,12 +241,25 @@ class GatedRisk(Ranker):
         eligible = np.flatnonzero(state.eligible(self.tau_))
         if len(eligible):
             part = state.take(eligible)
-            values[eligible] = self._risk(part, self.model_.log_odds(part))
-            if self.correction_ is not None:
-                odds = log_odds(values[eligible])
-                shift = self.correction_.shift(told(part, self.leave_out), odds)
-                values[eligible] = expit(odds + shift)
+            before = self._risk(part, self.model_.log_odds(part))
+            values[eligible] = before if self.correction_ is None else self.moved(part, before)
         return values
+
+    def moved(
+        self, state: State, risk: FloatArray, versions: FloatArray | None = None
+    ) -> FloatArray:
+        """Return risks of eligible rows as reviewed rows have corrected them.
+
+        Parameters
+        ----------
+        risk : without the correction
+        versions : other estimates of these risks, one column each, to be moved by as much instead
+        """
+        given = risk if versions is None else versions
+        if self.correction_ is None:
+            return given
+        shift = self.correction_.shift(told(state, self.leave_out), log_odds(risk))
+        return np.asarray(expit(log_odds(given) + (shift if given.ndim == 1 else shift[:, None])))
 
     def risk_interval(self, state: State) -> tuple[FloatArray, FloatArray]:
         """Return between which rates rows of the same log-odds are confident errors.

@@ -6,6 +6,7 @@ from __future__ import annotations
 TITLES = {
     "review": ("Review list: a rehearsal on known labels", "Review list"),
     "queue": ("Review queue", "Review queue"),
+    "labels": ("Wrong model or wrong label?", "Labels"),
     "regions": ("Where confident errors gather", "Where"),
     "sides": ("Which class is mistaken for which?", "Which class"),
     "mistaken": ("Pairs of classes that are confused", "Pairs"),
@@ -28,6 +29,7 @@ FIGURES = {
 }
 CAPTIONS = {
     "review": "The first {n} rows of the review list",
+    "labels": "Labels to check, the most doubtful first",
     "regions": "Regions: confident predictions and those that were wrong",
     "conflict": "Excess of confident errors by weak evidence and unstable scores",
     "sides": "Confident errors by predicted class",

@@ -150,6 +150,10 @@ SENTENCES = {
     "contributions.words": "How much the ranking loses without each family of signals. If an "
     "interval includes 0, the other families make up for it. All intervals hold together.",
     # What is left out, and why.
+    "labels.first": "Check these {n} first:",
+    "labels.one": "Check this one:",
+    "labels.limit": "A label is doubtful where errors of the model are rare. The share of wrong "
+    "labels is estimated, and so is each probability. No row was changed or removed.",
     "left_out.labels": "Not known without labels.",
     "left_out.model": "It needs the stability signals, and there was no model to compute them "
     "with.",

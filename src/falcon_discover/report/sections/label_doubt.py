@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from falcon_discover.report.page import Grid, Section, Summary, column
+from falcon_discover.report.text import say
 from falcon_discover.runtime.format import count, share, text
-
-TITLE = "Wrong model or wrong label"
-LIMIT = (
-    "A label is doubtful where errors of the model are rare. The share of wrong labels is "
-    "estimated, and so is each probability. No row was changed or removed."
-)
 
 
 def label_doubt_section(summary: Summary) -> list[Section]:
@@ -18,9 +13,9 @@ def label_doubt_section(summary: Summary) -> list[Section]:
     if not found or not found["first"]:
         return []
     first = found["first"]
-    listed = "Check this one:" if len(first) == 1 else f"Check these {count(len(first))} first:"
-    grid = Grid.of(
-        "Labels to check, the most doubtful first",
+    listed = say("labels.one") if len(first) == 1 else say("labels.first", n=count(len(first)))
+    grid = Grid.named(
+        "labels",
         {
             "row": column(first, text, "row"),
             "predicted": column(first, text, "predicted"),
@@ -30,5 +25,5 @@ def label_doubt_section(summary: Summary) -> list[Section]:
             "what sides with the model": [text(line["reason"], 400) for line in first],
         },
     )
-    lead = [f"{found['words']} {listed}", LIMIT]
-    return [Section("labels", TITLE, "Labels", lead, grids=[grid])]
+    lead = [f"{found['words']} {listed}", say("labels.limit")]
+    return [Section.named("labels", lead, grids=[grid])]
