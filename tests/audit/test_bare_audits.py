@@ -34,7 +34,7 @@ def test_the_report_of_new_rows_is_written_and_names_what_is_missing(bare, rows,
     assert "The audit was saved without reference rows, and regions need their signals" in text
     if len(rows) == 2:
         assert "The audit was saved without reference rows, so the stability signals" in text
-        assert f"calibrators learn from the rows of the fit, which were {MISSING}" in text
+        assert f"learn from the rows of the fit, which were {MISSING}" in text
         assert "no model to probe" not in text
 
 
