@@ -43,7 +43,7 @@ def told(folder, *, review=None, summary=None, marks=None, code=1) -> str:
 
 
 def test_marks_of_this_audit_are_compared(tmp_path):
-    assert "Of 2 confident predictions" in told(tmp_path, code=0)
+    assert "of 2 reviewed confident" in told(tmp_path, code=0)
 
 
 @pytest.mark.parametrize(
@@ -106,16 +106,16 @@ def test_marks_of_another_audit_are_refused(tmp_path, marks, sentence):
 
 def test_marks_whose_ids_were_read_as_numbers_are_those_of_this_audit(tmp_path):
     marks = pd.DataFrame({"row": [0, 3], "key": ["000000", "000001"], "mark": "right"})
-    assert "Of 2 confident predictions" in told(tmp_path, marks=marks, code=0)
+    assert "of 2 reviewed confident" in told(tmp_path, marks=marks, code=0)
 
 
 def test_ids_that_look_like_gaps_are_those_of_this_audit(tmp_path):
     review = review_of().assign(key=["NA", "null", "1e3", "7", "8", "9"])
     marks = pd.DataFrame({"row": [0, 3, 6], "key": ["NA", "null", "1e3"], "mark": "right"})
-    assert "Of 3 confident predictions" in told(tmp_path, review=review, marks=marks, code=0)
+    assert "of 3 reviewed confident" in told(tmp_path, review=review, marks=marks, code=0)
 
 
 def test_marks_quoted_for_a_spreadsheet_are_those_of_this_audit(tmp_path):
     review = review_of().assign(key=[f"=cmd{i}" for i in range(6)])
     marks = pd.DataFrame({"row": [0, 3], "key": ["'=cmd0", "'=cmd1"], "mark": "right"})
-    assert "Of 2 confident" in told(tmp_path, review=review, marks=marks, code=0)
+    assert "of 2 reviewed confident" in told(tmp_path, review=review, marks=marks, code=0)
