@@ -60,9 +60,9 @@ def test_labels_that_are_a_quantity(table):
 
 def test_a_threshold_is_of_two_classes(table):
     X, y = table
-    with refused("threshold is 0.3, and there are 3 classes"):
+    with refused("threshold is 0.3, .*3 classes"):
         falcon(threshold=0.3).fit(X, np.arange(80) % 3)
-    with refused("threshold is 1.5: a probability lies between 0 and 1"):
+    with refused("threshold is 1.5: .* between 0 and 1"):
         falcon(threshold=1.5).fit(X, y)
 
 
@@ -225,7 +225,7 @@ def test_learned_without_validation_rows(table):
     [
         ({"tau": 0.3}, "tau is 0.3: .* between 0.5 and 1"),
         ({"tau": 90}, "tau is 90"),
-        ({"ranker": "best"}, "there is no ranker 'best'; choose one of auto, random"),
+        ({"ranker": "best"}, "there is no ranker 'best': choose one of auto, random"),
         ({"ranker": 3}, "ranker is 3: .* object with fit"),
         ({"n_neighbors": 0}, "n_neighbors is 0: .* at least 1"),
         ({"mix": (0.1, 1.5)}, r"mix is \(0.1, 1.5\): give weights between 0 and 1"),
@@ -259,7 +259,7 @@ def test_bad_parameters(table, parameters, sentence):
 
 def test_an_unknown_backbone(table):
     X, y = table
-    with refused("there is no backbone 'lightening'; choose one of logistic_regression"):
+    with refused("there is no backbone 'lightening': choose one of logistic_regression"):
         FalconDiscover("lightening").fit(X, y)
 
 
@@ -413,7 +413,7 @@ def test_no_network_names_the_ways_out(tmp_path, monkeypatch):
         datasets.load("phoneme")
     with refused("MiniBooNE sample .* is not on OpenML in this form"):
         datasets.load("miniboone_subset")
-    with refused("there is no data set 'titanic'; choose one of adult"):
+    with refused("there is no data set 'titanic': choose one of adult"):
         datasets.load("titanic")
 
 
@@ -447,7 +447,7 @@ def test_a_large_catboost_fit_has_the_same_threads_whatever_is_asked_for(n_jobs)
 COLUMNS = {
     "huge": (
         lambda n: np.full(n, 1e200),
-        "column 'odd' contains 1e.200, too large a number, in 80",
+        "column 'odd' contains 1e.200, which is too large, in 80",
     ),
     "huge whole": (
         lambda n: pd.Series([10**400] * n, dtype=object),
@@ -464,7 +464,7 @@ COLUMNS = {
     ),
     "half a character": (
         lambda n: pd.Series(["\ud800"] * n, dtype=object),
-        r"column 'odd' holds '\\ud800', which is not valid text",
+        r"column 'odd' contains '\\ud800', which is not valid text",
     ),
     "arrow list": (
         lambda n: pd.Series([[1]] * n, dtype=pd.ArrowDtype(pa.list_(pa.int64()))),

@@ -122,7 +122,7 @@ def test_counts_and_shares_stand_side_by_side(found):
 def test_the_bound_of_a_count_is_that_of_its_share(found):
     counted, shared = found.missed_bound(90), found.missed_bound(0.1)
     assert (counted.unreviewed, counted.upper) == (shared.unreviewed, shared.upper)
-    assert "the top 90 rows leaves 810 of 900" in repr(counted)
+    assert "riskiest 90 rows, 810 of 900" in repr(counted)
     # Of a batch, the count is of the rows to come.
     of_batch = found.missed_bound(50, batch=500)
     assert of_batch.unreviewed == 810

@@ -154,12 +154,12 @@ def test_a_run_that_does_not_belong_to_the_store_is_named(tmp_path):
     path = store.path(KEY) / "report.json"
     report = json.loads(path.read_text())
     path.write_text(json.dumps(report | {"settings_hash": "other"}))
-    with pytest.raises(InputError, match=f"run {KEY} was made with settings other, the store says"):
+    with pytest.raises(InputError, match=f"run {KEY} was made with settings other, but"):
         store.report(KEY)
 
 
 def test_a_folder_that_is_no_store_is_named(tmp_path):
-    with pytest.raises(InputError, match="is not a benchmark store: 'bench run' makes one"):
+    with pytest.raises(InputError, match="is not a benchmark store"):
         Store(tmp_path / "nothing")
 
 
@@ -184,7 +184,7 @@ def test_a_damaged_file_of_the_store_is_named(tmp_path, name, words):
     store.write(KEY, {"rows": pd.DataFrame({"row": [1]})}, {"oof_auroc": 0.5})
     path = tmp_path / name if name == "settings.json" else store.path(KEY) / name
     path.write_text(words, errors="surrogateescape")
-    with pytest.raises(InputError, match=f"{name} (cannot be read|is not as it was written)"):
+    with pytest.raises(InputError, match=f"{name} (cannot be read|has changed since)"):
         Store(tmp_path).report(KEY)
 
 
@@ -197,7 +197,7 @@ def test_a_report_without_its_fields_is_named(tmp_path):
         Study(store, ["phoneme"]).selected("phoneme", 7)
     study = Study(store, ["phoneme"])
     study.wanted = lambda: [KEY]
-    with pytest.raises(InputError, match=f"the report of run {KEY} is not as it was written"):
+    with pytest.raises(InputError, match=f"the report of run {KEY} has changed since"):
         runs_frame(study)
     path = store.path(KEY) / "report.json"
     path.write_text("{}")

@@ -114,7 +114,7 @@ def test_decimal_commas_are_numbers_where_no_comma_separates(table):
         }
     )
     notes = assert_reads(path, expected)
-    assert "decimal commas: 'x', 'big' read as numbers" in notes[1]
+    assert "decimal commas: 'x', 'big' were read as numbers" in notes[1]
 
 
 def test_a_comma_that_may_stand_between_thousands_is_refused(table):

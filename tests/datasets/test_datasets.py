@@ -107,7 +107,7 @@ def test_same_seed_same_table():
 
 
 def test_bad_planted_parameters_are_named():
-    with pytest.raises(InputError, match="shape is 'blob'; choose one of box"):
+    with pytest.raises(InputError, match="shape is 'blob': choose one of box"):
         datasets.make_planted(10, shape="blob")
     with pytest.raises(InputError, match=r"mass must lie in \(0, 0.25\]"):
         datasets.make_planted(10, mass=0.9)

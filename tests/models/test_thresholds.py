@@ -59,7 +59,7 @@ def test_the_threshold_of_a_model_is_taken_and_named(rows, frozen, in_pipeline, 
     X, labels = rows
     model = decides_at(0.8, rows, frozen=frozen, in_pipeline=in_pipeline, positive=positive)
     falcon = FalconDiscover(model, **FAST)
-    with pytest.warns(DataWarning, match="FixedThresholdClassifier decides for 'yes' from"):
+    with pytest.warns(DataWarning, match="FixedThresholdClassifier predicts 'yes' from"):
         falcon.fit(X, labels)
     assert falcon.threshold_ == pytest.approx(0.8 if positive == "yes" else 0.2)
     new = X[:40] + 0.05
@@ -76,7 +76,7 @@ def test_a_tuned_threshold_is_that_of_the_refitted_model(rows):
     X, labels = rows
     model = TunedThresholdClassifierCV(LogisticRegression(), scoring="balanced_accuracy", cv=2)
     falcon = FalconDiscover(model, **FAST)
-    with pytest.warns(DataWarning, match="TunedThresholdClassifierCV decides for 'yes' from"):
+    with pytest.warns(DataWarning, match="TunedThresholdClassifierCV predicts 'yes' from"):
         falcon.fit(X, labels)
     assert falcon.threshold_ == falcon.model_.best_threshold_ != 0.5
 

@@ -43,7 +43,7 @@ def told(folder, *, review=None, summary=None, marks=None, code=1) -> str:
 
 
 def test_marks_of_this_audit_are_compared(tmp_path):
-    assert "Of 2 confident predictions" in told(tmp_path, code=0)
+    assert "of 2 reviewed confident" in told(tmp_path, code=0)
 
 
 @pytest.mark.parametrize(
@@ -106,19 +106,19 @@ def test_marks_of_another_audit_are_refused(tmp_path, marks, sentence):
 
 def test_marks_whose_ids_were_read_as_numbers_are_those_of_this_audit(tmp_path):
     marks = pd.DataFrame({"row": [0, 3], "key": ["000000", "000001"], "mark": "right"})
-    assert "Of 2 confident predictions" in told(tmp_path, marks=marks, code=0)
+    assert "of 2 reviewed confident" in told(tmp_path, marks=marks, code=0)
 
 
 def test_ids_that_look_like_gaps_are_those_of_this_audit(tmp_path):
     review = review_of().assign(key=["NA", "null", "1e3", "7", "8", "9"])
     marks = pd.DataFrame({"row": [0, 3, 6], "key": ["NA", "null", "1e3"], "mark": "right"})
-    assert "Of 3 confident predictions" in told(tmp_path, review=review, marks=marks, code=0)
+    assert "of 3 reviewed confident" in told(tmp_path, review=review, marks=marks, code=0)
 
 
 def test_marks_quoted_for_a_spreadsheet_are_those_of_this_audit(tmp_path):
     review = review_of().assign(key=[f"=cmd{i}" for i in range(6)])
     marks = pd.DataFrame({"row": [0, 3], "key": ["'=cmd0", "'=cmd1"], "mark": "right"})
-    assert "Of 2 confident" in told(tmp_path, review=review, marks=marks, code=0)
+    assert "of 2 reviewed confident" in told(tmp_path, review=review, marks=marks, code=0)
 
 
 def test_wrong_labels_are_reported_beside_wrong_predictions(tmp_path):
@@ -127,7 +127,7 @@ def test_wrong_labels_are_reported_beside_wrong_predictions(tmp_path):
         {"row": [0, 3, 6, 12], "mark": ["label wrong", "right", "Model wrong", "label wrong"]}
     )
     said = told(tmp_path, review=review, marks=marks, code=0)
-    assert "Of 4 confident predictions that were judged 1 were wrong" in said
+    assert "1 of 4 reviewed confident" in said
     # By hand: 0.8 + 0.6 + 0.1 of the four that were judged.
     assert "Reviewers marked 2 labels wrong; the audit expected about 1.5." in said
     assert "contradict the label" not in said

@@ -218,7 +218,7 @@ def test_a_lock_that_is_a_link_does_not_empty_its_target(audit, data, tmp_path):
 
 def test_an_output_folder_that_is_a_file_is_named(audit, data, tmp_path):
     (tmp_path / "out").touch()
-    with pytest.raises(InputError, match=r"out cannot be made a folder: File exists\."):
+    with pytest.raises(InputError, match=r"out cannot be created: File exists\."):
         score_files(audit, [data], tmp_path / "out")
 
 

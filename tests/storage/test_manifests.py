@@ -106,7 +106,7 @@ def test_an_edit_that_forgets_the_checksum_is_found(file):
 
 def test_rows_that_are_not_there_are_missed(file):
     for field in ("reference/rows", "reference/validation_rows"):
-        with pytest.raises(InputError, match=r"300 rows where 299 belong|does not have 299 rows"):
+        with pytest.raises(InputError, match=r"300 rows instead of 299|does not have 299 rows"):
             load(edited(file, field, 299))
 
 

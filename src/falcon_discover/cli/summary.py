@@ -7,10 +7,11 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from falcon_discover.audit.costs import BY_COST
 from falcon_discover.audit.review import FAVOUR
 from falcon_discover.cli.common import echo, paragraph
 from falcon_discover.report.sections import score_words
-from falcon_discover.runtime.words import budget_words, number_of, rounded
+from falcon_discover.runtime.words import budget_words, number_of, percent, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,9 +33,9 @@ def show(result: Audit, identity: str | None, *, details: bool) -> None:
     paragraph(evaluation.verdict())
     if evaluation.design:
         paragraph(evaluation.design)
-    effort = reviews_per_error(evaluation)
-    if effort:
-        paragraph(effort)
+    for text in (reviews_per_error(evaluation), cost_found(evaluation)):
+        if text:
+            paragraph(text)
     if details:
         echo(f"\n{evaluation.figures()}")
     _first_rows(result.review, identity)
@@ -59,11 +60,7 @@ def show(result: Audit, identity: str | None, *, details: bool) -> None:
 
 def reviews_per_error(evaluation: Evaluation) -> str:
     """Return how many reviews it takes to find one error, by budget and at random."""
-    own = (evaluation.captures["tau"] == evaluation.tau) & (
-        evaluation.captures["ranker"] == evaluation.ranker
-    )
-    lines = evaluation.captures[own].sort_values("reviewed")
-    ends = lines.iloc[[0, -1]].drop_duplicates("budget")
+    ends = _smallest_and_largest(evaluation, evaluation.ranker)
     ends = ends[ends["captured"] > 0]
     if ends.empty:
         return ""
@@ -73,6 +70,27 @@ def reviews_per_error(evaluation: Evaluation) -> str:
     ]
     random = rounded(float(ends["rows"].iloc[0] / ends["events"].iloc[0]))
     return f"Reviews per error: {', '.join(parts)}, {random} at random."
+
+
+def cost_found(evaluation: Evaluation) -> str:
+    """Return which share of the errors' cost a review by expected cost finds; "" without costs."""
+    if "captured_cost" not in evaluation.captures:
+        return ""
+    ends = _smallest_and_largest(evaluation, BY_COST).dropna(subset="captured_cost")
+    parts = [
+        f"{percent(line.captured_cost)} in the top {budget_words(line.budget)}"
+        for line in ends.itertuples()
+    ]
+    if not parts:
+        return ""
+    return f"Share of the cost of confident errors found by expected cost: {', '.join(parts)}."
+
+
+def _smallest_and_largest(evaluation: Evaluation, ranker: str) -> pd.DataFrame:
+    """Return what a ranker finds with the smallest and the largest budget."""
+    found = evaluation.captures
+    own = found[(found["tau"] == evaluation.tau) & (found["ranker"] == ranker)]
+    return own.sort_values("reviewed").iloc[[0, -1]].drop_duplicates("budget")
 
 
 def next_step(

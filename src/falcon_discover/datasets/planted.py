@@ -103,7 +103,7 @@ def make_planted(
     True
     """
     if shape not in _REGIONS:
-        raise InputError(f"shape is {shape!r}; choose one of {', '.join(_REGIONS)}.")
+        raise InputError(f"shape is {shape!r}: choose one of {', '.join(_REGIONS)}.")
     if not 0 < mass <= 0.25 or not 0 < error_density <= 1:
         raise InputError("mass must lie in (0, 0.25] and error_density in (0, 1].")
     rng = np.random.default_rng(random_state)

@@ -89,7 +89,8 @@ class _Lines:
     def step(self, text: str) -> None:
         spent = time.monotonic() - self._started
         left = spent / self._begun * (self._total - self._begun) if self._begun else 0.0
-        when = f", about {left / 60:.0f} min left" if self._begun and self._whole else ""
+        soon = "under a minute" if left < 60 else f"about {left / 60:.0f} min"
+        when = f", {soon} left" if self._begun and self._whole else ""
         self._begun += 1
         if spent < self._shown + self._every:
             return

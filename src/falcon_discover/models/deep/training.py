@@ -37,7 +37,7 @@ def chosen_device(device: str) -> str:
     """Return the device that a name stands for, here and now."""
     torch = torch_for("a deep model")
     if device not in DEVICES:
-        raise InputError(f"device is {device!r}; choose one of {', '.join(DEVICES)}.")
+        raise InputError(f"device is {device!r}: choose one of {', '.join(DEVICES)}.")
     there = torch.cuda.is_available()
     if device == "cuda" and not there:
         raise InputError("device is 'cuda', and torch finds none here: use 'auto' or 'cpu'.")
