@@ -277,6 +277,35 @@ def test_groups_of_the_audit_widen_the_interval_and_weights_count():
     assert weighted.errors < alone.errors
 
 
+def test_columns_that_are_new_in_every_batch_do_not_make_it_unlike():
+    rng = np.random.default_rng(0)
+
+    def rows(n, year):
+        start = pd.Timestamp(year, 1, 1)
+        return pd.DataFrame(
+            {
+                "a": rng.normal(size=n),
+                "gap": np.nan,
+                "flat": 1.0,
+                "when": start + pd.to_timedelta(np.arange(n), "h"),
+                "id": [f"{year}-{i}" for i in range(n)],
+            },
+            index=np.zeros(n, dtype=int),
+        )
+
+    with notices.collected():
+        X, later = rows(200, 2024), rows(150, 2025)
+        p = np.where(X["a"] > 0, 0.95, 0.05)
+        y = np.where(rng.uniform(size=200) < p, "yes", "no")
+        falcon = FalconDiscover("precomputed", ranker="gated_confidence", random_state=0)
+        falcon.fit(X, y, proba=p)
+        found = falcon.monitor(later, proba=np.where(later["a"] > 0, 0.95, 0.05))
+    assert 0.35 < found.domain_auroc < 0.65
+    assert found.novel_share < 0.1
+    # What changed is still said.
+    assert found.drift.set_index("name").loc["when", "distance"] == 1.0
+
+
 def test_the_spread_of_versions_is_that_of_the_jackknife():
     sums = np.array([10.0, 12.0, 9.0, 13.0])
     # By hand: 3 / 4 * (1 + 1 + 4 + 4).
