@@ -303,7 +303,7 @@ def test_columns_that_are_new_in_every_batch_do_not_make_it_unlike():
     assert 0.35 < found.domain_auroc < 0.65
     assert found.novel_share < 0.1
     # What changed is still said.
-    assert found.drift.set_index("name").loc["when", "distance"] == 1.0
+    assert found.drift.set_index("name").loc["when", "distance"] > 0.95
 
 
 def test_the_spread_of_versions_is_that_of_the_jackknife():
