@@ -153,10 +153,10 @@ class BatchReport:
         --------
         >>> from sklearn.frozen import FrozenEstimator
         >>> from falcon_discover import FalconDiscover, datasets
-        >>> planted = datasets.make_planted(1_000, random_state=0)
+        >>> planted = datasets.make_planted(300, random_state=0)
         >>> frozen = FrozenEstimator(planted.model)
         >>> falcon = FalconDiscover(frozen, random_state=0).fit(planted.X, planted.y)
-        >>> later = datasets.make_planted(500, random_state=1)
+        >>> later = datasets.make_planted(200, random_state=1)
         >>> found = falcon.monitor(later.X).compare(later.y)
         >>> found.held, found.watch.batches
         (True, 1)
