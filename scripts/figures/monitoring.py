@@ -12,6 +12,8 @@ ESTIMATES = {
     "promised": "sum of 1 - confidence",
     "by_audit_rate": "rate at the audit x confident rows",
 }
+# Of the step from three to four fifths of the rows, what is left from four fifths to all.
+ONE_STEP = 0.6
 KINDS = ("random", "shifted")
 
 
@@ -66,6 +68,19 @@ def monitor_data_table() -> str:
     return table(heads, rows)
 
 
+def bias_table() -> str:
+    """Return the bias of refitted models' risks, and what models of fewer rows foresee of it."""
+    known, rows = results("risk_learning_curve.csv"), []
+    pooled = known.groupby(["model", "dataset"], sort=False).sum(numeric_only=True)
+    for (model, data), line in pooled.iterrows():
+        bias = line["predicted"] / line["observed"] - 1
+        below = line["predicted_below"] / line["observed_below"] - 1
+        events = f"{line['observed']:.0f}"
+        name = str(data).replace("_", " ")
+        rows.append([str(model), name, events, f"{bias:+.2f}", f"{ONE_STEP * below:+.2f}"])
+    return table(["model", "data", "confident errors", "bias", "foreseen"], rows)
+
+
 def alarm_table() -> str:
     """Return how often each alarm is given, by what was done to the rows."""
     known, rows = results("monitor_alarms.csv"), []
@@ -99,6 +114,7 @@ def watch_table() -> str:
 TABLES = {
     "monitor": monitor_table,
     "monitor_data": monitor_data_table,
+    "monitor_bias": bias_table,
     "monitor_alarms": alarm_table,
     "calibration_watch": watch_table,
 }

@@ -459,6 +459,7 @@ OF_A_FALCON: dict[str, Callable[[FalconDiscover, Rows, Any, dict[str, Any]], Any
     "calibrated": lambda f, new, _, p: [
         f.calibrated(method).predict_proba(new.X, **p) for method in METHODS
     ],
+    "monitor": lambda f, new, _, p: repr(f.monitor(new.X, **p).compare(new.y)),
     "save": lambda f, new, folder, p: f.save(folder / "again.falcon", reference="none"),
     "plot": lambda f, new, _, p: repr(f.plot),
     "get_feature_names_out": lambda f, new, _, p: f.get_feature_names_out(),

@@ -11,8 +11,11 @@ import pytest
 from sklearn.frozen import FrozenEstimator
 
 from falcon_discover import DataWarning, FalconDiscover, InputError, datasets, load
-from falcon_discover.monitoring.batch import BatchReport
+from falcon_discover.audit.fitted import FittedAudit
+from falcon_discover.monitoring.batch import BatchReport, of_finding
+from falcon_discover.monitoring.replicates import Replicates
 from falcon_discover.monitoring.statistics import BatchStatistics
+from falcon_discover.runtime import notices
 
 FIGURES = {
     "rows", "eligible", "errors", "errors_low", "errors_high", "rate", "promised", "alarm",
@@ -238,3 +241,73 @@ def test_scores_without_a_model_are_monitored():
     assert found.compare(y[400:]).observed == wrong
     with pytest.raises(InputError, match="give those of the rows as proba"):
         falcon.monitor(X[400:])
+
+
+def test_rows_that_were_examined_are_not_measured_again(falcon, later, report, monkeypatch):
+    found = falcon.examine(later.X)
+    monkeypatch.setattr(FittedAudit, "state", None)
+    again = of_finding(found)
+    assert (again.errors, again.errors_low, again.alarm) == (
+        report.errors, report.errors_low, report.alarm,
+    )  # fmt: skip
+    with pytest.raises(InputError, match="rows of the fit"):
+        of_finding(falcon.examine())
+
+
+def test_groups_of_the_audit_widen_the_interval_and_weights_count():
+    rng = np.random.default_rng(0)
+    # Forty customers with ten rows each, of which one in five is wrong about all of them.
+    customer = np.repeat(np.arange(40), 10)
+    wrong = np.isin(customer, rng.permutation(40)[:8])
+    proba = rng.uniform(0.91, 0.99, 400)
+    X = pd.DataFrame({"a": rng.normal(size=400), "b": rng.normal(size=400)})
+    y = (~wrong).astype(int)
+
+    def audited(**drawn):
+        falcon = FalconDiscover("precomputed", ranker="gated_confidence", random_state=0)
+        return falcon.fit(X, y, proba=proba, **drawn).monitor(X + 0.1, proba=proba)
+
+    with notices.collected():
+        alone, together = audited(), audited(groups=customer)
+        weighted = audited(sample_weight=np.where(wrong, 1.0, 3.0))
+    assert together.errors_high - together.errors_low > 1.5 * (alone.errors_high - alone.errors_low)
+    # 80 of the 400 rows are wrong; of 80 + 3 * 320 rows they stand for, 80.
+    assert alone.audit_rate == pytest.approx(0.2)
+    assert weighted.audit_rate == pytest.approx(80 / 1040)
+    assert weighted.errors < alone.errors
+
+
+def test_columns_that_are_new_in_every_batch_do_not_make_it_unlike():
+    rng = np.random.default_rng(0)
+
+    def rows(n, year):
+        start = pd.Timestamp(year, 1, 1)
+        return pd.DataFrame(
+            {
+                "a": rng.normal(size=n),
+                "gap": np.nan,
+                "flat": 1.0,
+                "when": start + pd.to_timedelta(np.arange(n), "h"),
+                "id": [f"{year}-{i}" for i in range(n)],
+            },
+            index=np.zeros(n, dtype=int),
+        )
+
+    with notices.collected():
+        X, later = rows(200, 2024), rows(150, 2025)
+        p = np.where(X["a"] > 0, 0.95, 0.05)
+        y = np.where(rng.uniform(size=200) < p, "yes", "no")
+        falcon = FalconDiscover("precomputed", ranker="gated_confidence", random_state=0)
+        falcon.fit(X, y, proba=p)
+        found = falcon.monitor(later, proba=np.where(later["a"] > 0, 0.95, 0.05))
+    assert 0.35 < found.domain_auroc < 0.65
+    assert found.novel_share < 0.1
+    # What changed is still said.
+    assert found.drift.set_index("name").loc["when", "distance"] > 0.95
+
+
+def test_the_spread_of_versions_is_that_of_the_jackknife():
+    sums = np.array([10.0, 12.0, 9.0, 13.0])
+    # By hand: 3 / 4 * (1 + 1 + 4 + 4).
+    assert Replicates().spread(sums) == pytest.approx(np.sqrt(7.5))
+    assert Replicates().spread([]) == 0.0

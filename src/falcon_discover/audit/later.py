@@ -41,10 +41,10 @@ class Later(Aliases):
         --------
         >>> from sklearn.frozen import FrozenEstimator
         >>> from falcon_discover import FalconDiscover, datasets
-        >>> planted = datasets.make_planted(1_000, random_state=0)
+        >>> planted = datasets.make_planted(300, random_state=0)
         >>> frozen = FrozenEstimator(planted.model)
         >>> falcon = FalconDiscover(frozen, random_state=0).fit(planted.X, planted.y)
-        >>> week = falcon.monitor(datasets.make_planted(500, random_state=1).X)
+        >>> week = falcon.monitor(datasets.make_planted(200, random_state=1).X)
         >>> week.alarm
         'as_audited'
         """

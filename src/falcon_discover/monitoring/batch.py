@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from falcon_discover.audit.finding import Finding
 from falcon_discover.audit.fitted import FittedAudit
 from falcon_discover.data.table import Table
-from falcon_discover.exceptions import check_number
+from falcon_discover.exceptions import InputError, check_number
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.monitoring import words
+from falcon_discover.monitoring.alarm import ALARMS as ALARMS
 from falcon_discover.monitoring.alarm import Alarm, alarm_of
 from falcon_discover.monitoring.baseline import Baseline
 from falcon_discover.monitoring.calibration_watch import CalibrationWatch
@@ -23,6 +25,7 @@ from falcon_discover.monitoring.statistics import BatchStatistics, region_number
 from falcon_discover.runtime.records import plain, records
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
+from falcon_discover.signals.state import State
 
 if TYPE_CHECKING:
     from falcon_discover.plots.batches import BatchPlots
@@ -150,10 +153,10 @@ class BatchReport:
         --------
         >>> from sklearn.frozen import FrozenEstimator
         >>> from falcon_discover import FalconDiscover, datasets
-        >>> planted = datasets.make_planted(1_000, random_state=0)
+        >>> planted = datasets.make_planted(300, random_state=0)
         >>> frozen = FrozenEstimator(planted.model)
         >>> falcon = FalconDiscover(frozen, random_state=0).fit(planted.X, planted.y)
-        >>> later = datasets.make_planted(500, random_state=1)
+        >>> later = datasets.make_planted(200, random_state=1)
         >>> found = falcon.monitor(later.X).compare(later.y)
         >>> found.held, found.watch.batches
         (True, 1)
@@ -199,8 +202,26 @@ def monitored(
 ) -> BatchReport:
     """Return the report on rows in memory; see `FalconDiscover.monitor`."""
     # Before the rows are measured: what is missing is said at once.
-    known = Baseline.of(audit)
-    state = audit.state(table, p, only_eligible=True)
-    judged = Judged(state.decision, state.eligible(audit.tau), known.ranker.risk(state))
+    Baseline.of(audit)
+    return _reported(audit, table, audit.state(table, p, only_eligible=True), confidence_level)
+
+
+def _reported(
+    audit: FittedAudit, table: Table, state: State, confidence_level: float
+) -> BatchReport:
+    risk = Baseline.of(audit).ranker.risk(state)
+    judged = Judged(state.decision, state.eligible(audit.tau), risk)
     statistics = BatchStatistics.of_state(audit, table, state)
     return BatchReport.of(statistics, audit, confidence_level, judged)
+
+
+def of_finding(found: Finding, confidence_level: float = PAPER.interval_level) -> BatchReport:
+    """Return the report on rows that were examined already; they are not measured again.
+
+    Parameters
+    ----------
+    found : the finding of new rows, `falcon.examine(X)`
+    """
+    if found.is_fit_rows:
+        raise InputError("these are the rows of the fit, which batches are compared with: give X.")
+    return _reported(found.audit, found.table, found.state, confidence_level)

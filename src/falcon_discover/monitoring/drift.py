@@ -119,13 +119,16 @@ class Domain:
             max_iter=60, max_leaf_nodes=16, min_samples_leaf=5, early_stopping=False,
             class_weight="balanced", random_state=0,
         )  # fmt: skip
-        odds = np.empty(len(rows))
+        odds = np.zeros(len(rows))
         with one_blas_thread(openmp=1):
             for fit, asked in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(
                 rows, here
             ):
-                model.fit(rows[fit], here[fit], weight[fit])
-                odds[asked] = model.decision_function(rows[asked])
+                # A column without a value tells nothing, and cannot be cut.
+                told = ~np.isnan(rows[fit]).all(axis=0)
+                if told.any():
+                    model.fit(rows[fit][:, told], here[fit], weight[fit])
+                    odds[asked] = model.decision_function(rows[asked][:, told])
         own = weight[here == 0]
         rare = np.quantile(odds[here == 0], 1 - RARE, weights=own, method="inverted_cdf")
         novel = float((odds[here == 1] > rare).mean())

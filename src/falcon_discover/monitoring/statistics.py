@@ -49,13 +49,13 @@ class BatchStatistics:
     --------
     >>> from sklearn.frozen import FrozenEstimator
     >>> from falcon_discover import FalconDiscover, datasets
-    >>> planted = datasets.make_planted(600, random_state=0)
+    >>> planted = datasets.make_planted(300, random_state=0)
     >>> frozen = FrozenEstimator(planted.model)
     >>> falcon = FalconDiscover(frozen, random_state=0).fit(planted.X, planted.y)
-    >>> new = datasets.make_planted(400, random_state=1).X
+    >>> new = datasets.make_planted(200, random_state=1).X
     >>> parts = [
     ...     BatchStatistics.of(falcon.audit_, falcon.new_rows(new[rows]))
-    ...     for rows in (slice(0, 100), slice(100, 400))
+    ...     for rows in (slice(0, 50), slice(50, 200))
     ... ]
     >>> bool(((parts[0] + parts[1]).sums == (parts[1] + parts[0]).sums).all())
     True
