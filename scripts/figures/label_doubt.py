@@ -45,9 +45,10 @@ def _aurocs(runs: pd.DataFrame) -> list[str]:
 def count_table() -> str:
     """Return expected against flipped labels, and how often the interval holds."""
     known, rows = results("label_doubt.csv"), []
-    generated = known["data"].isin(["bent", "three"])
+    known["kind"] = known["data"].isin(["bent", "three"]).map({True: "generated", False: "real"})
     for noise, runs in known.groupby("noise"):
-        for kind, part in (("real", runs[~generated]), ("generated", runs[generated])):
+        for kind in ("real", "generated"):
+            part = runs[runs["kind"] == kind]
             held = (part["low"] <= part["flipped"]) & (part["flipped"] <= part["high"])
             rows.append(
                 [
