@@ -63,8 +63,10 @@ class Learned:
             said.append(
                 f"Not used, because they are below the confidence threshold: {_rows(self.below)}."
             )
-        said += [self._level(), self._ranking(), "The model and the regions are unchanged."]
-        return " ".join(said)
+        said += [self._level()]
+        if self.top > 1:
+            said.append(self._ranking())
+        return " ".join([*said, "The model and the regions are unchanged."])
 
     def _told(self) -> str:
         many = self.new_rows != 1
@@ -87,10 +89,10 @@ class Learned:
         return f"Expected confident errors among confident rows: {after}; it was {before}."
 
     def _ranking(self) -> str:
-        share = percent(self.top_kept / self.top) if self.top else "none"
+        share = percent(self.top_kept / self.top)
         return (
             f"Of the {self.top:,} most suspicious rows of the fit, {self.top_kept:,} ({share}) "
-            "are still among them."
+            f"still {'is' if self.top_kept == 1 else 'are'}."
         )
 
     def next_step(self) -> str:
