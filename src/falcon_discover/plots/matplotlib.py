@@ -9,7 +9,7 @@ import numpy as np
 
 from falcon_discover.plots.chart import Area, Axis, Chart, Line, Text
 from falcon_discover.plots.style import FILLS, STROKES
-from falcon_discover.plots.text import text_width, wrapped
+from falcon_discover.plots.text import in_lines, text_width
 from falcon_discover.runtime.notebook import notebook_display
 from falcon_discover.runtime.optional import require
 from falcon_discover.runtime.types import BoolArray, FloatArray
@@ -54,7 +54,7 @@ def draw(chart: Chart, axes: Any = None) -> Any:
     """Draw a chart, into a new figure unless axes are given, and return the axes."""
     new = axes is None
     if new:
-        names = [wrapped(name, NAMES_POINTS, TICK) for name in chart.y.names]
+        names = [in_lines(name, NAMES_POINTS, TICK) for name in chart.y.names]
         lines = sum(max(len(name), chart.y.lines) + 0.6 for name in names)
         size = (LIST_WIDTH, 1.5 + 0.155 * lines) if chart.is_list else (WIDTH, HEIGHT)
         _, axes = canvas(*size, layout="constrained")
@@ -69,7 +69,7 @@ def draw(chart: Chart, axes: Any = None) -> Any:
         target.legend(
             shown, chart.legend, ncols=columns, fontsize=TEXT, frameon=False, loc=place
         )  # fmt: skip
-    title = wrapped(chart.title, 0.97 * width - _left_of(chart), TITLE)
+    title = in_lines(chart.title, 0.97 * width - _left_of(chart), TITLE)
     raised = 16 if any(isinstance(t, Text) and t.place == "above left" for t in chart.layers) else 6
     axes.set_title(_plain("\n".join(title)), loc="left", fontsize=TITLE, pad=raised)
     _set_axis(axes, "x", chart.x, 0.8 * width / max(1, sum(map(bool, chart.x.names))))
@@ -79,7 +79,7 @@ def draw(chart: Chart, axes: Any = None) -> Any:
 
 def _left_of(chart: Chart) -> float:
     """Return about how wide the words left of a chart are."""
-    lines = [line for _, name in chart.y.ticks for line in wrapped(name, NAMES_POINTS, TICK)]
+    lines = [line for _, name in chart.y.ticks for line in in_lines(name, NAMES_POINTS, TICK)]
     return max((text_width(line, TICK) for line in lines), default=0.0) + 3 * TITLE
 
 
@@ -114,7 +114,7 @@ def _set_axis(axes: Any, which: str, axis: Axis, room: float) -> None:
     settings = {
         "ticks": [value for value, _ in axis.ticks],
         "ticklabels": [
-            _plain("\n".join(wrapped(words, room, TICK)) if axis.names else words)
+            _plain("\n".join(in_lines(words, room, TICK)) if axis.names else words)
             for _, words in axis.ticks
         ],
         # Marks at the ends of a range show in full, but nothing lies below zero.

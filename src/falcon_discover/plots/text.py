@@ -40,14 +40,14 @@ def _width(character: str) -> float:
     return CAPITAL if character.isupper() else OTHER
 
 
-def wrapped(words: str, width: float, size: float = SIZE, lines: int = MAX_LINES) -> list[str]:
+def in_lines(words: str, width: float, size: float = SIZE, lines: int = MAX_LINES) -> list[str]:
     """Return words in lines of at most this width; what needs more lines ends in an ellipsis.
 
     Examples
     --------
-    >>> wrapped("few rows are like it", 80)
+    >>> in_lines("few rows are like it", 80)
     ['few rows', 'are like it']
-    >>> wrapped("outstanding_balance_of_accounts", 110)
+    >>> in_lines("outstanding_balance_of_accounts", 110)
     ['outstanding_', 'balance_of_', 'accounts']
     """
     found = [""]

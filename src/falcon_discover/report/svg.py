@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from falcon_discover.plots.chart import Area, Axis, Chart, Line, Point, Text
 from falcon_discover.plots.style import FILLS, STROKES
-from falcon_discover.plots.text import text_width, wrapped
+from falcon_discover.plots.text import in_lines, text_width
 
 # Narrow, so that text stays readable where the chart is scaled down to the width of a phone.
 WIDTH, HEIGHT, MAP = 380, 290, 340
@@ -36,11 +36,11 @@ SHAPES = {
 
 def svg(chart: Chart, key: str, words: str) -> Markup:
     """Return a chart with its title and its text alternative; `key` is unique on the page."""
-    names = [wrapped(name, MAX_NAME) for _, name in chart.y.ticks]
+    names = [in_lines(name, MAX_NAME) for _, name in chart.y.ticks]
     left = (30 if chart.y.label else EDGE) + GAP + max(map(_widest, names), default=0)
     right = WIDTH - max(_margin(chart), text_width(chart.x.ticks[-1][1]) / 2) - EDGE
     columns = _columns(chart.x, right - left)
-    label = wrapped(chart.x.label, WIDTH - 2 * EDGE)
+    label = in_lines(chart.x.label, WIDTH - 2 * EDGE)
     rows = [LINE_HEIGHT * max(len(lines), chart.y.lines) + 6 for lines in names]
     below = GAP + LINE_HEIGHT * (max(map(len, columns)) + len(label)) + 10
     top = 26 if any(isinstance(t, Text) and t.place == "above left" for t in chart.layers) else 12
@@ -72,7 +72,7 @@ def _columns(axis: Axis, width: float) -> list[list[str]]:
     shown = [i for i, (_, words) in enumerate(axis.ticks) if words]
     step = min(np.diff(shown), default=len(axis.ticks))
     room = width * step / len(axis.ticks) - GAP
-    return [wrapped(words, room) if axis.names else [words] for _, words in axis.ticks]
+    return [in_lines(words, room) if axis.names else [words] for _, words in axis.ticks]
 
 
 def strip(chart: Chart, key: str, words: str) -> Markup:
