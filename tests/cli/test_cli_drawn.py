@@ -112,9 +112,9 @@ def test_a_backbone_is_never_tested_on_a_group_it_was_trained_on(file, table, tm
         (["--group", "custmer"], "Did you mean 'customer'?"),
         (["--weight", "ride", "--group", "customer"], "both name the column 'ride'"),
         (["--weight", "day"], "the column 'day' (--weight)"),
-        (["--group", "customer", "--time", "day"], "--time and --group exclude each other"),
-        (["--group", "customer", "--batch", "100"], "--batch and --group exclude each other"),
-        (["--weight", "times", "--batch", "100"], "--batch and --weight exclude each other"),
+        (["--group", "customer", "--time", "day"], "--time cannot be combined with --group"),
+        (["--group", "customer", "--batch", "100"], "--batch cannot be combined with --group"),
+        (["--weight", "times", "--batch", "100"], "--batch cannot be combined with --weight"),
     ],
 )
 def test_what_cannot_be_is_said_in_a_sentence(file, options, sentence, tmp_path):

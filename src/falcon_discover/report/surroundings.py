@@ -118,7 +118,9 @@ class Unusual:
 
 def unusual(found: Finding, rows: IntArray, name: str) -> Unusual:
     """Return how unusual each row's value in a column is among the rows of the fit."""
-    frame = found.audit.table.frame if found.audit.has_rows else found.table.frame
+    # An audit that was saved without rows knows none but these.
+    frame = found.audit.table.frame
+    frame = frame if name in frame else found.table.frame
     step = -(-len(frame) // MOST_KNOWN)
     known, values = frame[name].iloc[::step], found.table.frame[name].iloc[rows]
     if found.table.kinds[name] == "categorical":

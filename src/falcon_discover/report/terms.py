@@ -11,8 +11,10 @@ from falcon_discover.runtime.glossary import GLOSSARY
 # Words that everybody reads without help, or that are explained by standing in a heading.
 PLAIN = ("label", "mark", "missed", "queue", "signal", "threshold")
 _NAMES = {name.lower(): name for name in GLOSSARY if name not in PLAIN}
+# Not the 95% confidence of a statement, which is another thing than a model's.
 _TERMS = re.compile(
-    rf"\b({'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})(s?)\b", re.IGNORECASE
+    rf"(?<!% )\b({'|'.join(sorted(map(re.escape, _NAMES), key=len, reverse=True))})(s?)\b",
+    re.IGNORECASE,
 )
 
 

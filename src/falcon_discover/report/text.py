@@ -70,8 +70,8 @@ SENTENCES = {
     "confidence implies.",
     "regions.more than predicted": "In {n} there are more confident errors than the model's "
     "confidence implies.",
-    "regions.frequent, as predicted": "In {n} confident errors are frequent, about as frequent as "
-    "the model's confidence there implies.",
+    "regions.frequent, as predicted": "In {n} confident errors are frequent, about as many as the "
+    "model's confidence there implies.",
     "regions.frequent": "In {n} confident errors are frequent.",
     "regions.no more than predicted": "In {n} there are no more confident errors than the model's "
     "confidence implies.",

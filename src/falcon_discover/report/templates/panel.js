@@ -28,8 +28,8 @@ var falcon = (function () {
   }
   // A share of rows: never rounded to none or to all.
   function part(share) {
-    if (share > 0 && share < 0.01) { return "less than 1%"; }
-    if (share < 1 && share > 0.99) { return "more than 99%"; }
+    if (share > 0 && share < 0.01) { return "under 1%"; }
+    if (share < 1 && share > 0.99) { return "over 99%"; }
     return Math.round(100 * share) + "%";
   }
 
@@ -109,8 +109,8 @@ var falcon = (function () {
         return make("tr", { class: odd }, [
           make("th", { scope: "row", dir: "auto", text: data.columns[i] }),
           make("td", { dir: "auto", text: data.texts[row.values[i]] }),
-          near ? make("td", { dir: "auto", text: data.texts[row.near[i]] }) : null,
-          make("td", { text: place(row, i) })
+          near ? make("td", { dir: "auto", "data-label": say("near", k), text: data.texts[row.near[i]] }) : null,
+          make("td", { "data-label": say("unusual"), text: place(row, i) })
         ]);
       })),
       near ? make("p", { class: "quiet", text: say("near.note") }) : null,

@@ -102,11 +102,11 @@
   // Without labels none can be wrong.
   function kinds() { return MARKS.filter(function (kind) { return known || kind[0] !== "label wrong"; }); }
 
-  // A label can be marked wrong where it is shown and contradicts the prediction.
-  function offered(row) {
-    var contradicted = known && !state.blind && row.actual !== row.predicted;
-    return MARKS.filter(function (kind) { return contradicted || kind[0] !== "label wrong"; });
+  // A label can be marked wrong where it contradicts the prediction, by hand only while it is shown.
+  function fitting(row) {
+    return MARKS.filter(function (kind) { return kind[0] !== "label wrong" || (known && row.actual !== row.predicted); });
   }
+  function offered(row) { return fitting(row).filter(function (kind) { return !state.blind || kind[0] !== "label wrong"; }); }
 
   function tag(row) {
     if (state.blind) { return make("span", { class: "tag", text: say("hidden") }); }
@@ -120,7 +120,7 @@
     return make("span", { class: "marks", role: "group", "aria-label": say("mark.group", name(row)) }, offered(row).map(function (kind) {
       return make("button", {
         type: "button", "data-mark": kind[0], "aria-pressed": "false", title: say("mark.title", kind[0], kind[2]),
-        "aria-label": say("mark.button", name(row), kind[0]), text: kind[1],
+        "aria-label": say("mark.button", name(row), say("mark.says." + kind[0])), text: kind[1],
         on: { click: function () { mark(row, kind[0]); } }
       });
     }));
@@ -256,7 +256,7 @@
     lines.slice(1).forEach(function (line) {
       var value = String(line[which] || "").trim().toLowerCase();
       var row = rows.filter(function (one) { return String(one.row) === String(line[at]).trim(); })[0];
-      if (!row || !same(row, line, key) || !MARKS.some(function (kind) { return kind[0] === value; })) { return; }
+      if (!row || !same(row, line, key) || !fitting(row).some(function (kind) { return kind[0] === value; })) { return; }
       marks[row.row] = value;
       taken += 1;
     });
