@@ -50,7 +50,7 @@ def learn(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Learn from reviewers' marks: save a new audit that ranks the next rows better.
+    """Learn from reviewers' marks: save a new audit that also knows what they found.
 
     Example: falcon-discover learn audit.falcon marks.csv rows.csv --save learned.falcon
     """
