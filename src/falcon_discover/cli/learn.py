@@ -62,7 +62,7 @@ def learn(
     trust: Trusted = None,
     as_json: AsJson = False,
 ) -> None:
-    """Learn from reviewers' marks: save a new audit that ranks the next rows better.
+    """Learn from reviewers' marks: save a new audit that also knows what they found.
 
     The old audit stays as it is. Takes seconds.
     """
