@@ -133,11 +133,7 @@ def test_a_report_of_tau_by_class_says_so(tmp_path):
     page = falcon.examine().report(tmp_path / "report")
     summary = json.loads((page.parent / "summary.json").read_text())
     assert summary["settings"]["tau"] == tau
-<<<<<<< HEAD
     assert level(tau) in (page.parent / "report.md").read_text()
-=======
-    assert "60% to 90% (by class)" in (page.parent / "report.md").read_text()
->>>>>>> words
 
 
 def test_the_review_list_gives_the_probability_of_the_predicted_class(animals):

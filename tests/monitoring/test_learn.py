@@ -169,7 +169,7 @@ def test_a_learned_audit_is_saved_and_learns_on(wiser, keep, tmp_path):
         (lambda parts, m: m["learned"].update(rows=-1), "gives learned.rows as -1"),
         (lambda parts, m: m["learned"].pop("expected"), "lacks learned.expected"),
         (lambda parts, m: m.update(learned=[]), r"gives learned as \[\]"),
-        (lambda parts, m: m["learned"].update(reviewed_rows=7), "has 60 rows where 7 belong"),
+        (lambda parts, m: m["learned"].update(reviewed_rows=7), "has 60 rows instead of 7"),
         (lambda parts, m: m["learned"].update(strange=7), "cannot be used"),
         (
             lambda parts, m: (parts.pop("reviewed_rows.parquet"), m["parts"].pop(
@@ -256,7 +256,7 @@ def test_row_labels_may_repeat(falcon, wiser, top):
         ({"wrong": np.zeros(5, bool)}, "X has 600 rows and wrong has 5"),
         ({"wrong": np.full(600, 2)}, "True or False for each row"),
         ({"y": np.full(600, 7)}, "which is neither 0 nor 1"),
-        ({"y": Y, "proba": ROWS.proba[LATER]}, "asks its own model"),
+        ({"y": Y, "proba": ROWS.proba[LATER]}, "from its own model"),
         ({"y": Y, "sample_weight": np.full(600, -1.0)}, "sample_weight"),
     ],
 )
@@ -290,7 +290,7 @@ def test_texts_as_labels_and_severity():
 def test_predictions_alone_learn_with_their_scores():
     falcon = FalconDiscover("precomputed", cv=2, random_state=0)
     falcon.fit(ROWS.X[:300], ROWS.y[:300], proba=ROWS.proba[:300])
-    with pytest.raises(InputError, match="give those of the rows as proba"):
+    with pytest.raises(InputError, match="pass the scores of these rows as proba"):
         falcon.learn(X, Y)
     other = falcon.learn(X, Y, proba=ROWS.proba[LATER])
     assert other.learned_.rows == (np.abs(ROWS.proba[LATER] - 0.5) >= 0.4).sum()

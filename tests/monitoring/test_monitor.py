@@ -239,7 +239,7 @@ def test_scores_without_a_model_are_monitored():
     assert found.errors_low <= wrong <= found.errors_high
     assert list(found.classes["predicted"]) == ["x", "y", "z"]
     assert found.compare(y[400:]).observed == wrong
-    with pytest.raises(InputError, match="give those of the rows as proba"):
+    with pytest.raises(InputError, match="pass the scores of these rows as proba"):
         falcon.monitor(X[400:])
 
 

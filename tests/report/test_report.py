@@ -275,10 +275,6 @@ def test_a_fitted_audit_reports_on_new_rows(planted, tmp_path):
     assert summary["how"]["model"] == falcon.backbone_
     assert summary["conflict"]["slices"]
     assert summary["calibration"]["methods"][0]["rows"] == 300
-<<<<<<< HEAD
-=======
-    assert "600 rows and evaluated on 300" in summary["calibration"]["words"]
->>>>>>> words
 
 
 def review_of(n: int) -> pd.DataFrame:

@@ -178,7 +178,7 @@ def reason(signals: Mapping[str, float]) -> str:
     --------
     >>> reason({"confidence": 0.97, "labelled_as_predicted": 0.96, "neighbours": 25,
     ...         "opinion_linear": 2.0, "opinion_forest": 1.0})
-    '97 % sure; 24 of its 25 nearest neighbours carry the predicted label and both other models agree'
+    '97% sure; 24 of its 25 nearest neighbours have the predicted label and both other models agree'
     >>> reason({"confidence": 0.91})
     '91 % sure; nothing else sides with the model'
     """  # noqa: E501  # a sentence as it is printed
@@ -194,7 +194,7 @@ def _neighbours(signals: Mapping[str, float]) -> list[str]:
     share, k = signals.get("labelled_as_predicted", np.nan), signals.get("neighbours", np.nan)
     if not share >= SIDING_SHARE:
         return []
-    return [f"{round(share * k)} of its {int(k)} nearest neighbours carry the predicted label"]
+    return [f"{round(share * k)} of its {int(k)} nearest neighbours have the predicted label"]
 
 
 def _opinions(signals: Mapping[str, float]) -> list[str]:

@@ -22,7 +22,7 @@ HEADLINES = {
     "unlike_audited": "Unlike the audited rows: do not rely on this estimate.",
 }
 NEXT = {
-    "as_audited": "Go on.",
+    "as_audited": "No action needed.",
     "more_errors_expected": "Review more of these rows, riskiest first, and look at what changed.",
     "unlike_audited": "Check the source of these rows, label some of them and audit again.",
 }
@@ -66,7 +66,7 @@ def _lines(report: BatchReport) -> list[str]:
     if report.eligible:
         lines.append(
             f"That is {rate(report.rate)} of them; {_then(report)}. "
-            f"The model's own confidence admits {counted(report.promised)}."
+            f"The model's own confidence implies {counted(report.promised)}."
         )
     lines.append(
         f"Confident: {report.eligible:,} of {report.rows:,} rows "
@@ -74,8 +74,8 @@ def _lines(report: BatchReport) -> list[str]:
     )
     if not math.isnan(report.domain_auroc):
         lines.append(
-            f"Told from audited rows with AUROC {report.domain_auroc:.2f} "
-            "(0.5: not at all, 1: always)."
+            f"A classifier tells these rows from audited ones with AUROC {report.domain_auroc:.2f} "
+            "(0.5: it cannot, 1: always)."
         )
     return lines
 
