@@ -25,6 +25,7 @@ from falcon_discover.regions.rules import Figures, Rule
 from falcon_discover.regions.search import find_regions
 from falcon_discover.report import About, Report, html, markdown
 from falcon_discover.report.build import _regions
+from falcon_discover.report.labels import CAPTIONS
 from falcon_discover.report.sections.regions import regions_section
 from falcon_discover.report.write import write_folder
 from falcon_discover.signals.state import State
@@ -96,7 +97,7 @@ def test_regions_that_read_alike_keep_their_own_figures(alike, alike_report):
     tables = [Page(html(alike_report)).tables, markdown_tables(markdown(alike_report))]
     words = [rule.words for rule in alike.regions.numbered]
     for table in tables:
-        told = {row[0]: (int(row[2]), int(row[3])) for row in table["Regions in words"][2:]}
+        told = {row[0]: (int(row[2]), int(row[3])) for row in table[CAPTIONS["regions"]][2:]}
         assert told == dict(zip(words, own, strict=True))
 
 
@@ -124,11 +125,12 @@ def test_words_are_full_in_files_and_names_differ_where_shown(alike, alike_repor
         shown, full = (t.replace("<", "&lt;").replace(">", "&gt;") for t in (name, rule))
         assert f'<bdi title="{full}">{shown}</bdi>' in page
     rows = alike_report.rows
-    place, row = rows["names"].index("region"), rows["names"].index("row")
+    place, row = rows["names"].index("regions"), rows["names"].index("row")
     told = alike_report.review.set_index("row")["region_id"]
     for line in rows["rows"]:
         number = told[line[row]]
-        shown = rows["regions"][line[place]] if line[place] >= 0 else None
+        # The first region that holds the row is the one in the files; all are on the page.
+        shown = rows["regions"][line[place][0]] if line[place] else None
         assert shown == (names[number - 1] if number else None)
 
 
