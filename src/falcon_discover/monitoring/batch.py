@@ -41,7 +41,7 @@ class BatchReport:
     errors, errors_low, errors_high : confident errors to expect, with the interval of their number
     standard_error : how far `errors` may be off because the risk itself is an estimate
     rate, rate_low, rate_high : the same per eligible row
-    promised : errors that the model's own confidence admits, the sum of 1 - confidence
+    promised : errors that the model's own confidence implies, the sum of 1 - confidence
     usual : errors that the audit's rate makes of as many rows
     eligible_share, audit_eligible_share : eligible rows per row, here and at the audit
     audit_rate : confident errors per eligible row at the audit

@@ -116,7 +116,7 @@ class CalibrationWatch:
                 f"within {percent(self.tolerance)} allow; the alarm went off at batch "
                 f"{self.raised_at:,}."
             )
-        return f"The risks hold so far. {found} Go on comparing."
+        return f"The risks hold so far. {found} Keep comparing."
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, from which `from_dict` makes the same check."""

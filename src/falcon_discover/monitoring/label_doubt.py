@@ -180,8 +180,8 @@ def reason(signals: Mapping[str, float]) -> str:
     ...         "opinion_linear": 2.0, "opinion_forest": 1.0})
     '97% sure; 24 of its 25 nearest neighbours have the predicted label and both other models agree'
     >>> reason({"confidence": 0.91})
-    '91 % sure; nothing else sides with the model'
-    """  # noqa: E501  # a sentence as it is printed
+    '91% sure; nothing else sides with the model'
+    """  # a sentence as it is printed
     sides = [*_neighbours(signals), *_opinions(signals), *_stability(signals)]
     sure = f"{percent(signals['confidence'])} sure"
     if not sides:

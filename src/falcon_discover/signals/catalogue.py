@@ -114,7 +114,7 @@ CATALOGUE = (
     ),
     Signal(
         "labelled_as_predicted", "neighbours", "low", "share",
-        "share of the nearest neighbours that carry the predicted label",
+        "share of the nearest neighbours that have the predicted label",
         label="Similar cases with the predicted label", doubt="similar cases have another label",
         rescaled="labelled_otherwise", recalibrates=True,
     ),
