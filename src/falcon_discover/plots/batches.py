@@ -19,7 +19,7 @@ MOST_LINES = 15
 
 
 def errors_chart(lines: Records, confidence_level: float) -> Chart:
-    """Return confident errors to expect, with intervals, beside what the model's confidence implies."""
+    """Return confident errors to expect, with intervals, beside the model's own."""
     names = [line["name"] for line in lines]
     top = max([line["errors_high"] for line in lines] + [line["promised"] for line in lines] + [1])
     layers: Layers = [Area(box(0, top, len(names), 0), "rail")]
