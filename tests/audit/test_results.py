@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from falcon_discover import datasets
+from falcon_discover import datasets, discover
 from falcon_discover.audit import review_list
 from falcon_discover.audit.curves import Curves
 from falcon_discover.audit.finding import Finding
@@ -37,6 +37,11 @@ def regions() -> RegionSet:
     events = false_confidence(planted.y, planted.proba)
     rules = find_rules(table.frame, table.kinds, sure, events, max_rules=1)
     return RegionSet(tuple(rules), (), Clusters.none())
+
+
+def planted_finding() -> Finding:
+    planted = datasets.make_planted(300, random_state=0)
+    return discover(planted.X, planted.y, planted.proba, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +71,7 @@ def results(regions) -> dict[str, object]:
         "contributions": Contributions(pd.DataFrame(families), (0.1, 0.05, 0.15), 0.8, 9, 99),
         "recalibration": Curves(found).recalibration(),
         "feedback": feedback(review, marks),
+        "label noise": planted_finding().label_noise(),
     }
 
 
@@ -73,6 +79,7 @@ NAMES = (
     "finding", "rows without labels", "review list", "evaluation", "sides", "risk",
     "review budget", "missed bound", "missed bound of a batch", "periods", "regions", "region",
     "no region", "clusters", "conflict", "contributions", "recalibration", "feedback",
+    "label noise",
 )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from falcon_discover.metrics import review_order
 from falcon_discover.metrics.design import counted
 from falcon_discover.metrics.odds import clipped_logit
 from falcon_discover.monitoring.label_noise import estimate_noise
+from falcon_discover.runtime.display import Result
 from falcon_discover.runtime.records import plain, records
 from falcon_discover.runtime.threads import one_blas_thread
 from falcon_discover.runtime.types import BoolArray, FloatArray
@@ -35,11 +36,10 @@ SMALL_DRIFT = 0.10
 BELIEF = 0.9
 # With less, no label is said to look wrong.
 HALF_A_LABEL = 0.5
-NEXT_STEP = "Check the labels that finding.label_doubt() lists first."
 
 
-@dataclass(frozen=True, eq=False)
-class LabelNoise:
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelNoise(Result):
     """How many of the confident errors look like wrong labels, and which.
 
     Attributes
@@ -82,14 +82,14 @@ class LabelNoise:
         look = "looks like a wrong label" if one else "look like wrong labels"
         return f"{of}about {self.expected:,.0f} {look} ({reach})."
 
-    def __repr__(self) -> str:
+    NEXT = "Check the labels that finding.label_doubt() lists first."
+
+    def text(self) -> str:
+        """Return the finding in words, and the most doubtful labels."""
         if not len(self.doubts):
             return self.words()
         table = self.doubts.head(10).to_string(index=False, float_format=lambda v: f"{v:.3f}")
-        return f"{self.words()} {NEXT_STEP}\n\n{table}"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{self.words()} {NEXT_STEP}</p>{self.doubts.head(10).to_html(index=False)}"
+        return f"{self.words()}\n\n{table}"
 
 
 def label_noise(finding: Finding) -> LabelNoise:
