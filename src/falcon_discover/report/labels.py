@@ -126,7 +126,7 @@ PAGE = {
     "mark.says.right": "the prediction is right",
     "mark.says.wrong": "the prediction is wrong",
     "mark.says.label wrong": "the label is wrong, the prediction is right",
-    "mark.says.unsure": "unsure",
+    "mark.says.unsure": "the prediction is unsure",
     "mark.title": "{0} (key {1})",
     "open": "Row {0}: details",
     "list.caption": "Review list. Open a row for its evidence, its neighbours and its values.",
