@@ -5,14 +5,22 @@ BIN := $(VENV)/bin
 ALIBI := build/alibi/bin/python
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test coverage test-lowest test-deep test-sdist axe lint bench statistics docs clean
+.PHONY: demo test test-slow faults coverage test-lowest test-deep test-sdist axe lint bench statistics docs clean
 
 # Audits a model on the embedded Adult data; the results are in falcon-report/.
 demo: $(VENV)/.demo
 	$(BIN)/falcon-discover demo --out falcon-report
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+
+# The tests that take seconds each, named in tests/slow.txt.
+test-slow: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow
+
+# Every call that touches the disk fails, or kills the process, in turn: results/reliability/faults.csv.
+faults: $(VENV)/.dev
+	PYTHONPATH=tests $(BIN)/python -m faults
 
 # The same tests, with the share of lines and branches of each module that they run; without the
 # one that measures processor time, which tracing adds to.

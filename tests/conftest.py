@@ -8,6 +8,17 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import pytest
 
+SLOW = Path(__file__).with_name("slow.txt")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that take seconds each: `make test-slow` runs them."""
+    names = {line for line in SLOW.read_text().splitlines() if line and not line.startswith("#")}
+    for item in items:
+        if item.nodeid in names or item.nodeid.partition("[")[0] in names:
+            item.add_marker("slow")
+
 
 @pytest.fixture
 def data_folder() -> Path:

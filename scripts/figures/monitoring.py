@@ -78,7 +78,7 @@ def bias_table() -> str:
         events = f"{line['observed']:.0f}"
         name = str(data).replace("_", " ")
         rows.append([str(model), name, events, f"{bias:+.2f}", f"{ONE_STEP * below:+.2f}"])
-    return table(["model", "data", "confident errors", "bias", "foreseen"], rows)
+    return table(["model", "data", "confident errors", "bias", "predicted"], rows)
 
 
 def alarm_table() -> str:

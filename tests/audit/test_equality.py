@@ -1,6 +1,7 @@
 """Records that hold arrays, tables or models are compared by identity; plain ones by value."""
 
 import importlib
+import inspect
 import pkgutil
 from dataclasses import fields, is_dataclass
 
@@ -36,7 +37,13 @@ def records():
     kinds = {
         value for module in modules for value in vars(module).values() if isinstance(value, type)
     }
-    own = (kind for kind in kinds if is_dataclass(kind) and kind.__module__.startswith("falcon"))
+    own = (
+        kind
+        for kind in kinds
+        if is_dataclass(kind)
+        and kind.__module__.startswith("falcon")
+        and not inspect.isabstract(kind)
+    )
     return sorted(own, key=lambda kind: f"{kind.__module__}.{kind.__name__}")
 
 

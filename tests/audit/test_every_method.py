@@ -151,7 +151,7 @@ def right_evaluation(found: Finding, evaluation: Any) -> None:
     sides = evaluation.sides.frame()
     assert sides["events"].sum() == events_of(found).sum()
     assert sides["rows"].sum() == len(found.state)
-    assert repr(evaluation.sides) in repr(evaluation)
+    assert evaluation.sides.text() in repr(evaluation)
 
 
 def right_missed(found: Finding, bound: Any) -> None:
@@ -460,6 +460,8 @@ OF_A_FALCON: dict[str, Callable[[FalconDiscover, Rows, Any, dict[str, Any]], Any
         f.calibrated(method).predict_proba(new.X, **p) for method in METHODS
     ],
     "monitor": lambda f, new, _, p: repr(f.monitor(new.X, **p).compare(new.y)),
+    "learn": lambda f, new, _, p: f.learn(new.X, new.y, **p).learned_.words(),
+    "learned_": lambda f, new, _, p: f.learned_,
     "save": lambda f, new, folder, p: f.save(folder / "again.falcon", reference="none"),
     "plot": lambda f, new, _, p: repr(f.plot),
     "get_feature_names_out": lambda f, new, _, p: f.get_feature_names_out(),

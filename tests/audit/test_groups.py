@@ -168,7 +168,7 @@ def test_the_audit_says_that_groups_are_what_was_drawn(audited, table):
     found = audited.examine(X[350:], y[350:], groups=1_000 + group[350:])
     assert "cluster-robust" in repr(found)
     assert "independent groups like these" in repr(found.missed_bound(0.2))
-    with pytest.raises(InputError, match="no prediction bound for rows in groups"):
+    with pytest.raises(InputError, match="batch is 50.* rows in groups"):
         found.review_budget(0.1, batch=50)
     own = audited.evaluate()
     assert own.design.startswith("Rows come from")
@@ -214,7 +214,7 @@ def test_a_saved_audit_keeps_its_groups(audited, tmp_path):
     ("given", "sentence"),
     [
         ({"groups": [1, 2]}, "groups has 2 values for 60 rows"),
-        ({"groups": [None] * 60}, "groups has no value in 60 row"),
+        ({"groups": [None] * 60}, "groups is missing in 60 row"),
         ({"groups": np.arange(60) // 3, "X_cal": 20}, "groups and groups_cal belong together"),
         ({"groups_cal": np.arange(20)}, "groups_cal was given without X_cal"),
         (

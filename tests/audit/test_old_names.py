@@ -20,7 +20,7 @@ GONE = {
     "Measure", "NoRegions", "OfScores", "Savable", "Shown", "calibration_plot", "canvas",
     "change_chart", "columns", "conflict_figure", "contribution_plot", "half", "interval_chart",
     "own_captures", "percent_axis", "positive_scores", "pyplot", "region_bar", "region_plot",
-    "save", "shape_at", "signal_frame", "signal_plot", "ticks", "wrapped",
+    "save", "shape_at", "signal_frame", "signal_plot", "ticks", "tied", "wrapped",
 }  # fmt: skip
 
 

@@ -219,7 +219,6 @@ def test_the_terminal_begins_with_the_alert(rows, tmp_path, options):
     assert first.startswith("WARNING: These scores rank the labels backwards")
     if not options:
         assert "score = probability of 'stayed'." in result.stdout
-        assert result.stdout.count("rank the labels backwards") == 2  # also in what it may miss
     if options == ["--json"]:
         assert BACKWARDS in json.loads(result.stdout)["alerts"][0]
 

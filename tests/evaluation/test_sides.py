@@ -208,6 +208,7 @@ def test_the_command_line_prints_both_sides_and_the_notice_of_the_audited_rows(t
     X.assign(outcome=CLASSES[y], score=p).to_csv(tmp_path / "rare.csv", index=False)
     asked = ["audit", str(tmp_path / "rare.csv"), "--target", "outcome", "--proba", "score"]
     asked += ["--ranker", "gated_confidence", "--out", str(tmp_path / "out"), "--no-contributions"]
+    asked += ["--details"]
     done = CliRunner().invoke(app, asked)
     assert done.exit_code == 0, done.output
     assert "predicted 'no', was 'yes'" in done.output

@@ -116,5 +116,5 @@ def test_groups_that_are_all_alike_and_a_single_group_have_an_interval():
 
 def test_words_say_what_the_figures_rest_on():
     design = Design.of(4, np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 0, 1, 1]))
-    assert "4 stand for 10" in design.words()
+    assert "4 rows stand for 10" in design.words()
     assert "2 groups" in design.words()

@@ -251,6 +251,8 @@ def test_a_map_of_signals_that_are_not_there_is_refused_with_those_that_are():
 def test_a_notebook_shows_a_figure_and_a_script_keeps_none(drawn, monkeypatch):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("agg")
+    # Another test may have left some open.
+    pyplot.close("all")
     draw(drawn["reliability"])
     assert pyplot.get_fignums() == []
     monkeypatch.setattr("falcon_discover.plots.matplotlib.notebook_display", object)

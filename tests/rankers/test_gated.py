@@ -169,7 +169,7 @@ def test_the_risk_is_calibrated(found):
 
 def test_the_review_list_says_the_risk_in_words(found):
     top = found.review(0.01)
-    assert top["reason"].str.match(r"\d+ in \d+ \(\d+ in \d+ to \d+ in \d+\): ").all()
+    assert top["reason"].str.match(r"Risk about \d+ in \d+ \(\d+ in \d+ to \d+ in \d+\)\. ").all()
     assert top["suspicion"].is_monotonic_decreasing
 
 

@@ -183,5 +183,5 @@ def test_a_regime_is_strong_only_with_evidence_and_gain(planted):
     dealt = np.random.default_rng(1).permutation(events)
     nothing = Conflict.judge(conflict_grid(signals, dealt, confidence), 100, 0.2)
     assert nothing.regime == "mixed"
-    assert "may show by chance" in repr(nothing)
+    assert "no more than chance explains" in repr(nothing)
     assert "at least +" in repr(Conflict.judge(slices, 100, 0.2))

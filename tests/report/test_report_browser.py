@@ -269,11 +269,11 @@ def test_marks_of_rows_that_go_by_another_name_are_not_imported(browser, tmp_pat
 
 def test_a_label_can_be_marked_wrong_where_it_contradicts_the_prediction(page, tmp_path):
     page.locator("#filter-label").select_option("right")
-    assert page.get_by_role("button", name="the label is wrong").count() == 0
+    assert page.get_by_role("button", name="wrong label").count() == 0
     page.locator("#filter-label").select_option("wrong")
     first = page.locator("tr.row").first
     row = first.locator(".open").inner_text()
-    assert first.get_by_role("button", name="the label is wrong").is_visible()
+    assert first.get_by_role("button", name="wrong label").is_visible()
     first.locator(".open").focus()
     page.keyboard.press("l")
     playwright.expect(page.locator("#tally")).to_contain_text("1 label wrong")
@@ -284,7 +284,7 @@ def test_a_label_can_be_marked_wrong_where_it_contradicts_the_prediction(page, t
         assert [(m["row"], m["mark"]) for m in csv.DictReader(file)] == [(row, "label wrong")]
     # A hidden label cannot be judged, and its button would give it away.
     page.locator("#blind").check()
-    assert page.get_by_role("button", name="the label is wrong").count() == 0
+    assert page.get_by_role("button", name="wrong label").count() == 0
 
 
 def test_formulas_in_marks_are_quoted(browser, tmp_path):

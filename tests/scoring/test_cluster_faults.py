@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from dataclasses import replace
+from functools import partial
 from io import BytesIO
 
 import numpy as np
@@ -27,6 +28,7 @@ from falcon_discover.scoring.scorer import score_part
 from falcon_discover.signals.neighbours.index import NeighbourIndex
 
 pytestmark = pytest.mark.cluster
+SCORING = partial(score_part, identity=None)
 
 NUMBERS = ["signal_a", "signal_b", "load", "height"]
 NEW = datasets.make_planted(60, random_state=1).X[NUMBERS].fillna(0)
@@ -75,18 +77,22 @@ def by_number(scored):
 
 
 def test_two_runs_with_other_audits_do_not_get_each_others(standing, audits, parts):
-    one, other = (dask_engine(standing.scheduler_address)(audit, parts, None) for audit in audits)
+    one, other = (
+        dask_engine(standing.scheduler_address)(audit, parts, SCORING) for audit in audits
+    )
     found = [[next(one)], list(other)]
     found[0] += list(one)
     for audit, scored in zip(audits, found, strict=True):
-        assert by_number(scored) == by_number(local(n_jobs=1)(audit, parts, None))
+        assert by_number(scored) == by_number(local(n_jobs=1)(audit, parts, SCORING))
 
 
 def test_two_runs_may_share_an_audit_and_leave_nothing_behind(standing, audits, parts):
-    one, other = (dask_engine(standing.scheduler_address)(audits[0], parts, None) for _ in range(2))
+    one, other = (
+        dask_engine(standing.scheduler_address)(audits[0], parts, SCORING) for _ in range(2)
+    )
     first = next(one)
     assert len(list(other)) == 6
-    assert by_number([first, *one]) == by_number(local(n_jobs=1)(audits[0], parts, None))
+    assert by_number([first, *one]) == by_number(local(n_jobs=1)(audits[0], parts, SCORING))
     worker = next(iter(standing.workers.values()))
     assert worker.falcon_discover == {}
     assert not [name for name in worker.plugins if name.startswith("falcon")]
@@ -95,7 +101,7 @@ def test_two_runs_may_share_an_audit_and_leave_nothing_behind(standing, audits, 
 
 def test_a_worker_without_the_audit_refuses(standing, parts):
     with Client(standing.scheduler_address) as client:
-        future = client.submit(cluster._score_on_worker, "absent", None, parts[0])
+        future = client.submit(cluster._on_worker, "absent", SCORING, parts[0])
         with pytest.raises(InputError, match="did not receive what the run needs"):
             future.result()
 
@@ -126,13 +132,13 @@ def test_a_worker_with_other_code_is_refused(standing, audits, parts, monkeypatc
     with pytest.raises(
         InputError, match=rf"runs a different build .*\({mine[0]}\) than .*\(0.0.9\)"
     ):
-        list(dask_engine(standing.scheduler_address)(audits[0], parts, None))
+        list(dask_engine(standing.scheduler_address)(audits[0], parts, SCORING))
 
 
 def test_a_worker_that_cannot_load_the_audit_says_why(standing, parts):
     engine = dask_engine(standing.scheduler_address)
     with pytest.raises(InputError, match=r"the worker tcp.* cannot load .*saved audit"):
-        list(engine(b"no audit", parts, None))
+        list(engine(b"no audit", parts, SCORING))
 
 
 @pytest.mark.parametrize(
@@ -161,7 +167,7 @@ def test_a_worker_that_cannot_take_part_is_said_in_a_sentence(error, sentence):
 def test_without_workers_a_run_ends_and_says_how_to_resume(standing, audits, parts, monkeypatch):
     monkeypatch.setattr(cluster, "LOOK_SECONDS", 0.1)
     monkeypatch.setattr(cluster, "WITHOUT_WORKERS_SECONDS", 0.3)
-    scored = dask_engine(standing.scheduler_address)(audits[0], parts, None)
+    scored = dask_engine(standing.scheduler_address)(audits[0], parts, SCORING)
     next(scored)
     standing.scale(0)
     with pytest.raises(InputError, match=r"no worker for 0.3 seconds.*run the same command again"):
@@ -175,8 +181,8 @@ def test_a_scheduler_that_goes_away_is_said_in_a_sentence(
     monkeypatch.setattr(cluster, "LOOK_SECONDS", 0.1)
     address = standing.scheduler_address
 
-    def deserted(audit, parts, identity):
-        scored = dask_engine(address)(audit, parts, identity)
+    def deserted(audit, parts, task):
+        scored = dask_engine(address)(audit, parts, task)
         yield next(scored)
         standing.close()
         yield from scored

@@ -163,7 +163,7 @@ def test_neighbours_that_are_handed_in_replace_the_search():
     handed = StateBuilder().build(rows, reference, p, neighbours=near)
     assert searched.signals.equals(handed.signals)
     assert searched.evidence.equals(handed.evidence)
-    with pytest.raises(InputError, match="25 are needed"):
+    with pytest.raises(InputError, match="neighbours has 10 rows of 25"):
         StateBuilder().build(rows, reference, p, neighbours=near[:10])
     plain = reference.index.query(reference.view.transform(rows), 25)
     with pytest.raises(InputError, match="by_class"):

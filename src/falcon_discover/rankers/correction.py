@@ -112,8 +112,9 @@ class Correction:
         >>> seen = Judged(x, odds, later, np.ones(20_000)).take(top)
         >>> found = Correction.learned(known, seen)
         >>> moved = found.shift(x, odds)
-        >>> bool(moved[top & (x[:, 0] > 0)].mean() > 0.8)
-        True
+        >>> changed = top & (x[:, 0] > 0)  # the others were not reviewed, and hardly move
+        >>> [round(float(moved[rows].mean()), 1) for rows in (changed, ~top)]
+        [0.5, -0.1]
         """
         odds = np.concatenate([known.odds, reviewed.odds])
         inputs = np.vstack([known.inputs, reviewed.inputs])

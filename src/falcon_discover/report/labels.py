@@ -125,7 +125,7 @@ PAGE = {
     "mark.button": "Row {0}: {1}",
     "mark.says.right": "the prediction is right",
     "mark.says.wrong": "the prediction is wrong",
-    "mark.says.label wrong": "the label is wrong, the prediction is right",
+    "mark.says.label wrong": "wrong label, right prediction",
     "mark.says.unsure": "the prediction is unsure",
     "mark.title": "{0} (key {1})",
     "open": "Row {0}: details",
