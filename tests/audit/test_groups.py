@@ -168,7 +168,7 @@ def test_the_audit_says_that_groups_are_what_was_drawn(audited, table):
     found = audited.examine(X[350:], y[350:], groups=1_000 + group[350:])
     assert "cluster-robust" in repr(found)
     assert "independent groups like these" in repr(found.missed_bound(0.2))
-    with pytest.raises(InputError, match="batch is 50.* rows in groups"):
+    with pytest.raises(InputError, match=r"batch is 50.* rows in groups"):
         found.review_budget(0.1, batch=50)
     own = audited.evaluate()
     assert own.design.startswith("Rows come from")
