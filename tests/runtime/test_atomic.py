@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
+from unittest.mock import patch
 
 import pytest
 
-from falcon_discover.runtime.atomic import atomic_write, write_text
+from falcon_discover.runtime.atomic import atomic_write, settle, write_text
 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, OSError, SystemExit])
@@ -50,3 +52,53 @@ def test_a_file_has_the_rights_of_any_new_file(tmp_path):
 
 def test_text_is_utf_8_whatever_the_locale(tmp_path):
     assert write_text(tmp_path / "words", "größer\n").read_bytes() == "größer\n".encode()
+
+
+def test_files_of_one_version_are_put_in_place_after_a_death_between_two_of_them(tmp_path):
+    paths = tmp_path / "a", tmp_path / "b"
+    for path in paths:
+        write_text(path, "old")
+    real, done = os.replace, []
+
+    def dying(source, target):
+        if len(done) == 2:  # the list of files, the first of them, and no more
+            raise KeyboardInterrupt
+        done.append(target)
+        real(source, target)
+
+    def writing():
+        with atomic_write(*paths) as files:
+            for file in files:
+                file.write(b"new")
+
+    with patch.object(os, "replace", dying), pytest.raises(KeyboardInterrupt):
+        writing()
+    assert [path.read_text() for path in paths] == ["new", "old"]
+    settle(tmp_path)
+    assert [path.read_text() for path in paths] == ["new", "new"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {".a-1.partial": "../a"},
+        {"../.a-1.partial": "a"},
+        {".b-1.partial": "a"},
+        {"a": "b"},
+        {".a-1.partial": 3},
+        ["a"],
+        "not json",
+    ],
+)
+def test_a_list_that_names_other_places_is_left_alone(tmp_path, names):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for place in (folder / ".a-1.partial", folder / ".b-1.partial", tmp_path / ".a-1.partial"):
+        place.write_text("theirs")
+    (folder / "a").write_text("mine")
+    text = names if isinstance(names, str) else json.dumps(names)
+    (folder / ".x.commit").write_text(text)
+    settle(folder)
+    assert (folder / "a").read_text() == "mine"
+    assert not (tmp_path / "a").exists()

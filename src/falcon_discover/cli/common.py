@@ -93,6 +93,15 @@ Workers = Annotated[
     int,
     typer.Option(help="Processes of a Dask cluster started here.", rich_help_panel=RUNNING),
 ]
+GivenScores = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--proba",
+        help="For an audit of predictions: the column with the scores of these rows; with more "
+        "classes one column each, p_a,p_b.",
+        rich_help_panel=DATA,
+    ),
+]
 Trusted = Annotated[
     list[str] | None,
     typer.Option(

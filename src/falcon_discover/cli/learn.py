@@ -11,6 +11,7 @@ from falcon_discover.cli.common import (
     DATA,
     OUTPUT,
     AsJson,
+    GivenScores,
     Trusted,
     command,
     command_to_trust,
@@ -51,14 +52,7 @@ def learn(
             rich_help_panel=DATA,
         ),
     ] = None,
-    proba: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="For an audit of predictions: the column with the scores of these rows; with more "
-            "classes one column each, p_a,p_b.",
-            rich_help_panel=DATA,
-        ),
-    ] = None,
+    proba: GivenScores = None,
     trust: Trusted = None,
     as_json: AsJson = False,
 ) -> None:

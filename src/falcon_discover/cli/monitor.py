@@ -13,6 +13,7 @@ from falcon_discover.cli.common import (
     OUTPUT,
     REVIEW,
     EngineName,
+    GivenScores,
     Jobs,
     Quiet,
     Scheduler,
@@ -66,14 +67,7 @@ def monitor(
             rich_help_panel=DATA,
         ),
     ] = None,
-    proba: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="For an audit of predictions: the column with the scores of these rows; with more "
-            "classes one column each, p_a,p_b.",
-            rich_help_panel=DATA,
-        ),
-    ] = None,
+    proba: GivenScores = None,
     fail_on: Annotated[
         str | None,
         typer.Option(

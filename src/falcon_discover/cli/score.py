@@ -15,6 +15,7 @@ from falcon_discover.cli.common import (
     REVIEW,
     AsJson,
     EngineName,
+    GivenScores,
     Jobs,
     Quiet,
     Scheduler,
@@ -147,14 +148,7 @@ def score(
             rich_help_panel=DATA,
         ),
     ] = None,
-    proba: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="For an audit of predictions: the column with the scores of these rows; with more "
-            "classes one column each, p_a,p_b.",
-            rich_help_panel=DATA,
-        ),
-    ] = None,
+    proba: GivenScores = None,
     trust: Trusted = None,
     part_rows: Annotated[
         int, typer.Option(help="Rows per output file.", rich_help_panel=OUTPUT)
