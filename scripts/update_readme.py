@@ -23,6 +23,7 @@ from figures import (
     predictions,
     ranking,
     reference,
+    reliability,
     signals,
 )
 from figures.common import ROOT
@@ -42,6 +43,7 @@ PAGES = (
     "docs/label-errors.md",
     "docs/monitoring.md",
     "docs/performance.md",
+    "docs/reliability.md",
     "docs/guides/audit-predictions.md",
     "docs/guides/daily-loop.md",
     "docs/guides/learn-from-reviews.md",
@@ -66,6 +68,7 @@ TABLES = {
     **predictions.TABLES,
     **signals.TABLES,
     **reference.TABLES,
+    **reliability.TABLES,
 }
 
 
