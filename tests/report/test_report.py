@@ -163,14 +163,23 @@ def test_hostile_texts_are_shown_as_text(hostile):
     assert any(plain(line).endswith(f"{HOSTILE_LABEL} |") for line in written.splitlines())
 
 
+def _sorting(rows: int) -> float:
+    """Return the processor time of one sort of so many rows."""
+    values = np.random.default_rng(0).uniform(size=rows)
+    begun = time.process_time()
+    np.argsort(values, kind="stable")
+    return time.process_time() - begun
+
+
 def test_a_million_rows_make_a_small_page_in_seconds(tmp_path):
     found = made_up(1_000_000)
+    sorting = min(_sorting(1_000_000) for _ in range(5))
     begun = time.process_time()
     report = Report.of(found, About(contributions=False))
     (tmp_path / "report.html").write_text(html(report), encoding="utf-8")
     (tmp_path / "report.md").write_text(markdown(report), encoding="utf-8")
-    # Processor time: what else the machine does is no matter of the report.
-    assert time.process_time() - begun < 20
+    # In units of one sort, since machines differ: it takes some 160.
+    assert time.process_time() - begun < 400 * sorting
     assert (tmp_path / "report.html").stat().st_size < 3_000_000
     assert len(report.review) == 200_000
     assert len(report.rows["rows"]) == MAX_ROWS
