@@ -19,6 +19,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ from falcon_discover.monitoring.baseline import Baseline
 from falcon_discover.monitoring.estimate import figures_of
 from falcon_discover.monitoring.statistics import BatchStatistics
 from falcon_discover.runtime import notices
+from falcon_discover.runtime.atomic import atomic_write
 from falcon_discover.settings import PAPER
 
 TRAIN, AUDIT, TEST = 2_500, 4_000, 10_000
@@ -45,6 +47,7 @@ LEAST_EVENTS = 10
 RANDOM, COLUMNS, CATEGORIES = 6, 4, 4
 TAU = 0.9
 Rows = tuple[pd.DataFrame, np.ndarray]
+Run = tuple[str, str, int, str]
 
 
 def stored(name: str) -> Callable[[int], Rows]:
@@ -123,6 +126,7 @@ MODES = ("frozen", "refitted")
 SEEDS = (0, 1)
 
 
+@lru_cache(maxsize=1)
 def audited(
     data: str, model: str, seed: int, mode: str
 ) -> tuple[FalconDiscover, pd.DataFrame, np.ndarray]:
@@ -260,18 +264,22 @@ def alarms(data: str, model: str, seed: int, mode: str) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def finished(
-    work: Path, name: str, measure: Callable[..., pd.DataFrame], runs: list[tuple[Any, ...]]
-) -> pd.DataFrame:
-    """Return what runs measured; those that are not in the work folder are made, or left out."""
-    for one in runs:
-        path = work / f"{name}-{'-'.join(map(str, one)).replace(' ', '_')}.csv"
-        began = time.process_time()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)
-            if not path.exists():
-                measure(*one).to_csv(path, index=False)
-                print(name, *one, f"{time.process_time() - began:.0f} s", flush=True)
+def finish(work: Path, name: str, measure: Callable[..., pd.DataFrame], one: Run) -> None:
+    """Make a run unless the work folder has it."""
+    path = work / f"{name}-{'-'.join(map(str, one)).replace(' ', '_')}.csv"
+    if path.exists():
+        return
+    began = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        found = measure(*one)
+    with atomic_write(path) as (written,):
+        found.to_csv(written, index=False)
+    print(name, *one, f"{time.process_time() - began:.0f} s", flush=True)
+
+
+def collected(work: Path, name: str) -> pd.DataFrame:
+    """Return what all finished runs measured."""
     # A run without a batch of enough events is an empty file.
     kept = [path for path in sorted(work.glob(f"{name}-*.csv")) if path.stat().st_size > 9]
     return pd.concat([pd.read_csv(path) for path in kept])
@@ -285,18 +293,20 @@ def main() -> None:
     given = parser.parse_args()
     work = Path(given.work)
     work.mkdir(parents=True, exist_ok=True)
-    wanted = [
+    watched = [(data, model, 0, mode) for model, mode in ALARMED for data in DATA]
+    others = [
         (data, model, seed, mode)
         for seed in SEEDS for mode in MODES for model in MODELS for data in DATA
+        if (data, model, seed, mode) not in watched
     ]  # fmt: skip
-    watched = [(data, model, 0, mode) for model, mode in ALARMED for data in DATA]
-    for name, measure, runs in (
-        ("monitor", run, wanted),
-        ("monitor_alarms", alarms, watched),
-    ):
-        found = finished(work, name, measure, [] if given.collect else runs)
+    for one in [] if given.collect else [*watched, *others]:
+        # Both measures of one audit, so that it is fitted once.
+        if one in watched:
+            finish(work, "monitor_alarms", alarms, one)
+        finish(work, "monitor", run, one)
+    for name in ("monitor", "monitor_alarms"):
         path = Path(given.results) / f"{name}.csv"
-        found.to_csv(path, index=False, float_format="%.4g", lineterminator="\n")
+        collected(work, name).to_csv(path, index=False, float_format="%.4g", lineterminator="\n")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,17 @@
-"""Scoring from parquet: time, processor time and peak memory by number of rows.
+"""Scoring or monitoring from parquet: time, processor time and peak memory by number of rows.
 
     python benchmarks/scale.py [ROWS ...]     # results/scale.csv; 10000 100000 1000000 by default
+    python benchmarks/scale.py --command monitor 1e6 1e7                # results/scale_monitor.csv
 
 An XGBoost model of the library on 20 numeric columns, audited on 10,000 rows, saved, and used by
-`falcon-discover score` in a process of its own. The start of the program is measured with one row
+`falcon-discover` in a process of its own. The start of the program is measured with one row
 and subtracted before the exponent of growth is fitted. Small sizes are run three times and the
-fastest counts. Other sizes in `results/scale.csv` are kept, so that a long run can be added later.
+fastest counts. Other sizes in the results are kept, so that a long run can be added later.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -31,7 +33,8 @@ CHUNK = 100_000
 REPEATS = 3
 REPEATED_UP_TO = 100_000
 PEAK_OF = Path(__file__).with_name("peak_of.py")
-OUT = Path(__file__).parents[1] / "results" / "scale.csv"
+RESULTS = Path(__file__).parents[1] / "results"
+FILES = {"score": "scale.csv", "monitor": "scale_monitor.csv"}
 
 
 def table(rows: int, seed: int, columns: int = COLUMNS) -> tuple[pd.DataFrame, np.ndarray]:
@@ -53,15 +56,15 @@ def write(path: Path, rows: int, columns: int = COLUMNS) -> None:
     writer.close()
 
 
-def score(audit: Path, data: Path, out: Path) -> dict[str, float]:
+def use(command: str, audit: Path, data: Path, out: Path) -> dict[str, float]:
     peak = out.with_suffix(".peak")
-    words = [sys.executable, PEAK_OF, peak, "score", audit, data, "--out", out]
+    words = [sys.executable, PEAK_OF, peak, command, audit, data, "--out", out]
     started = time.perf_counter()
     process = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise SystemExit(f"score failed on {data}")
+        raise SystemExit(f"{command} failed on {data}")
     return {
         "seconds": time.perf_counter() - started,
         "cpu_seconds": used.ru_utime + used.ru_stime,
@@ -69,7 +72,15 @@ def score(audit: Path, data: Path, out: Path) -> dict[str, float]:
     }
 
 
-def measure(sizes: list[int]) -> pd.DataFrame:
+def eligible_share(command: str, out: Path) -> float:
+    if command == "monitor":
+        batches = pd.read_csv(out / "batches.csv")
+        return float(batches["eligible"].sum() / batches["rows"].sum())
+    scores = pq.read_table(out, columns=["confidence"])["confidence"].to_numpy()
+    return float((scores >= 0.9).mean())
+
+
+def measure(command: str, sizes: list[int]) -> pd.DataFrame:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         falcon = FalconDiscover("xgboost", random_state=0, n_jobs=2)
@@ -80,11 +91,11 @@ def measure(sizes: list[int]) -> pd.DataFrame:
             write(data, rows)
             repeats = range(REPEATS if rows <= REPEATED_UP_TO else 1)
             runs = [
-                score(folder / "audit.falcon", data, folder / f"out-{rows}-{i}") for i in repeats
+                use(command, folder / "audit.falcon", data, folder / f"out-{rows}-{i}")
+                for i in repeats
             ]
             found = min(runs, key=lambda run: run["cpu_seconds"])
-            eligible = pq.read_table(out, columns=["confidence"])["confidence"].to_numpy() >= 0.9
-            measured.append({"rows": rows, **found, "eligible_share": float(eligible.mean())})
+            measured.append({"rows": rows, **found, "eligible_share": eligible_share(command, out)})
             print(measured[-1], flush=True)
             data.unlink()
     return pd.DataFrame(measured)
@@ -97,13 +108,17 @@ def exponent(runs: pd.DataFrame, name: str) -> float:
 
 
 def main() -> None:
-    sizes = [int(float(word)) for word in sys.argv[1:]] or list(SIZES)
-    measured = measure(sizes)
-    if OUT.exists():
-        before = pd.read_csv(OUT)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("rows", nargs="*", type=float, default=list(SIZES))
+    parser.add_argument("--command", choices=list(FILES), default="score")
+    given = parser.parse_args()
+    measured = measure(given.command, [int(rows) for rows in given.rows])
+    path = RESULTS / FILES[given.command]
+    if path.exists():
+        before = pd.read_csv(path)
         measured = pd.concat([before[~before["rows"].isin(measured["rows"])], measured])
     measured = measured.sort_values("rows")
-    measured.to_csv(OUT, index=False, float_format="%.4g")
+    measured.to_csv(path, index=False, float_format="%.4g")
     print(measured.to_string(index=False, float_format=lambda v: f"{v:,.2f}"))
     for name in ("seconds", "cpu_seconds"):
         print(f"exponent of growth, {name}: {exponent(measured, name):.3f}")
