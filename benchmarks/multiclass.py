@@ -5,7 +5,9 @@
 Each run fits an audit of a base model on some rows and judges others; of the small real sets all
 rows, each out-of-fold. Finished runs are kept in the work folder, and a run that is there already
 is not made again. The results are `multiclass.csv`, one line per run and threshold, and
-`multiclass_risk.csv`, predicted and observed confident errors by tenths of the risk.
+`multiclass_risk.csv`, predicted and observed confident errors by tenths of the risk: `low` and
+`high` bound the observed rate as if all rows were independent, `reach` is how far the two rates may
+be apart if rows of one draw of the data go together.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs, make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -214,7 +217,20 @@ def by_tenths(key: dict[str, Any], rows: pd.DataFrame) -> Iterator[dict[str, Any
             "observed": round(events / len(own), 5),
             "low": round(low, 5),
             "high": round(high, 5),
+            "reach": round(reach(own), 5),
         }
+
+
+def reach(rows: pd.DataFrame) -> float:
+    """Return how far predicted and observed rates may be apart by chance, 95%.
+
+    Rows of one draw of the data were judged by audits of the same rows and go together.
+    """
+    apart = (rows["event"] - rows["risk"]).groupby([rows["data"], rows["seed"]]).sum()
+    if len(apart) < 2:
+        return float("nan")
+    wide = stats.t.ppf(0.975, len(apart) - 1) * np.sqrt((apart**2).sum())
+    return float(wide / len(rows))
 
 
 def main() -> None:
