@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ALIBI := build/alibi/bin/python
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-slow faults coverage test-lowest test-deep test-sdist axe lint bench statistics docs clean
+.PHONY: demo test test-slow faults coverage test-lowest versions test-deep test-sdist axe lint bench statistics docs clean
 
 # Audits a model on the embedded Adult data; the results are in falcon-report/.
 demo: $(VENV)/.demo
@@ -41,6 +41,10 @@ $(LOWEST)/.done: pyproject.toml constraints.txt scripts/lowest.py
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
 		--constraint $(LOWEST)/constraints.txt --editable '.[dev]'
 	touch $@
+
+# The tests with other Pythons, and with the newest dependencies: results/reliability/versions.csv.
+versions: $(VENV)/.dev
+	$(BIN)/python scripts/versions.py
 
 # The tests of the deep models, with torch, in an environment of their own. The wheel of this torch that
 # package indexes hold for a CPU is small; it comes first, since the newest brings gigabytes of CUDA.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
 import os
 import re
 import shutil
@@ -23,7 +24,7 @@ PLACE = ROOT / "build" / "versions"
 RESULT = ROOT / "results" / "reliability" / "versions.csv"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 SHOWN = ("numpy", "pandas", "scikit-learn", "pyarrow")
-# Files of newer or older dependencies warn about each other: what they do counts, not what they say.
+# Other releases of dependencies warn about each other: what they do counts, not what they say.
 TESTS = (
     "-m", "pytest", "-n", "2", "--dist", "loadgroup", "-m", "not slow", "-p", "no:cacheprovider",
     "-o", "filterwarnings=default", "-o", "xfail_strict=false", "--disable-warnings",
@@ -39,10 +40,12 @@ class Setting:
 
     @property
     def folder(self) -> Path:
+        """Return where the environment is."""
         return PLACE / f"{self.python}-{self.dependencies}"
 
     @property
     def interpreter(self) -> Path:
+        """Return the environment's Python."""
         return self.folder / "bin" / "python"
 
 
@@ -83,9 +86,10 @@ def install(setting: Setting, command: str) -> str:
 
 def versions(setting: Setting) -> str:
     """Return the versions that decide most."""
-    code = "import sys,importlib.metadata as m;print(', '.join(f'{n} {m.version(n)}' for n in sys.argv[1:]))"
-    asked = [setting.interpreter, "-c", code, *SHOWN]
-    return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
+    asked = [setting.interpreter, "-m", "pip", "list", "--format", "json"]
+    said = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+    here = {one["name"]: one["version"] for one in json.loads(said)}
+    return ", ".join(f"{name} {here[name]}" for name in SHOWN)
 
 
 def tried(setting: Setting, tests: list[str]) -> dict[str, object]:
