@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ALIBI := build/alibi/bin/python
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-slow faults coverage test-lowest versions test-deep test-sdist axe lint bench statistics docs clean
+.PHONY: demo test test-slow faults coverage test-lowest versions mutants test-deep test-sdist axe lint bench statistics docs clean
 
 # Audits a model on the embedded Adult data; the results are in falcon-report/.
 demo: $(VENV)/.demo
@@ -21,6 +21,11 @@ test-slow: $(VENV)/.dev
 # Every call that touches the disk fails, or kills the process, in turn: results/reliability/faults.csv.
 faults: $(VENV)/.dev
 	PYTHONPATH=tests $(BIN)/python -m faults
+
+# One operator, comparison or number of the code is another: does a test notice?
+mutants: export OMP_NUM_THREADS = 1
+mutants: $(VENV)/.dev
+	PYTHONPATH=tests $(BIN)/python -m mutants
 
 # The same tests, with the share of lines and branches of each module that they run; without the
 # one that measures processor time, which tracing adds to.

@@ -1,0 +1,1 @@
+"""Does a test notice if one operator, comparison or number of the code is another?"""

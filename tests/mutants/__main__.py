@@ -1,0 +1,214 @@
+"""`make mutants`: change one place at a time, run the tests that reach it, list what survives.
+
+    python -m mutants [--each 60] [--seed 0] [--work build/mutants]
+
+The tests of the rooms run once, and which lines each of them reaches is kept. Then places are
+drawn from each group of modules; a process of its own imports the changed module and runs the
+tests that reach the line, the quickest first, until one fails. What is done is kept in the work
+folder: the same command goes on. The results are `results/reliability/mutants.csv` and
+`mutants_left.csv`, the survivors; `EXPLAINED` says why some of them cannot be told apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "falcon_discover"
+RESULTS = ROOT / "results" / "reliability"
+GROUPS = {
+    "metrics": ["metrics/*.py"],
+    "budget": ["evaluation/bounds.py", "evaluation/budget.py", "evaluation/betting.py"],
+    "rankers": ["rankers/*.py"],
+    "storage": ["storage/*.py"],
+    "monitoring": [
+        "monitoring/alarm.py", "monitoring/baseline.py", "monitoring/calibration_watch.py",
+        "monitoring/cells.py", "monitoring/drift.py", "monitoring/estimate.py",
+        "monitoring/statistics.py", "monitoring/sums.py",
+    ],
+}  # fmt: skip
+TESTS = ["tests/metrics", "tests/evaluation", "tests/rankers", "tests/storage", "tests/monitoring"]
+# Seconds: of the tests that one mutant gets, and until it counts as hanging.
+ENOUGH, PATIENCE = 40.0, 240.0
+QUIET = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
+
+
+def reached(work: Path) -> dict[str, dict[int, list[str]]]:
+    """Return for each file and line the tests that reach it, the quickest first."""
+    kept = work / "reached.json"
+    if not kept.exists():
+        data, report = work / "coverage", work / "tests.xml"
+        words = [
+            sys.executable, "-m", "pytest", *QUIET, "-m", "not slow", f"--cov={SOURCE}",
+            "--cov-context=test", "--cov-report=", f"--junit-xml={report}", "-o",
+            "junit_family=xunit1", f"--basetemp={work / 'scratch'}", *TESTS,
+        ]  # fmt: skip
+        subprocess.run(words, cwd=ROOT, env={**os.environ, "COVERAGE_FILE": str(data)}, check=True)
+        kept.write_text(json.dumps(_by_line(data, report)))
+    found = json.loads(kept.read_text())
+    return {path: {int(n): tests for n, tests in lines.items()} for path, lines in found.items()}
+
+
+def _by_line(data: Path, report: Path) -> dict[str, dict[int, list[str]]]:
+    from xml.etree import ElementTree
+
+    from coverage import CoverageData
+
+    took = {
+        f"{case.get('file')}::{case.get('name')}": float(case.get("time", 0))
+        for case in ElementTree.parse(report).iter("testcase")
+    }
+    known = CoverageData(str(data))
+    known.read()
+    found = {}
+    for path in known.measured_files():
+        lines = {}
+        for number, contexts in known.contexts_by_lineno(path).items():
+            tests = {context.rpartition("|")[0] for context in contexts if "|" in context}
+            lines[number] = sorted(tests, key=lambda name: took.get(name, 1.0))
+        found[str(Path(path).relative_to(ROOT))] = lines
+    return {"took": took, **found}  # type: ignore[dict-item]
+
+
+def fate(path: Path, source: str, tests: list[str], work: Path) -> str:
+    """Return "killed", "hangs" or "survives" for a changed module and the tests that reach it."""
+    child = os.fork()
+    if child == 0:
+        silent = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silent, 1)
+        os.dup2(silent, 2)
+        os._exit(_tested(path, source, tests, work))
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return "survives" if os.waitstatus_to_exitcode(status) == 0 else "killed"
+        time.sleep(0.02)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return "hangs"
+
+
+def _tested(path: Path, source: str, tests: list[str], work: Path) -> int:
+    import importlib.abc
+    import importlib.util
+
+    import pytest
+
+    name = ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts)
+
+    class Changed(importlib.abc.MetaPathFinder, importlib.abc.SourceLoader):
+        def find_spec(self, wanted: str, where: object, target: object = None) -> object:
+            if wanted != name.removesuffix(".__init__"):
+                return None
+            inside = [str(path.parent)] if path.stem == "__init__" else None
+            return importlib.util.spec_from_loader(
+                wanted, self, origin=str(path), is_package=inside is not None
+            )
+
+        def get_filename(self, wanted: str) -> str:
+            return str(path)
+
+        def get_data(self, asked: str) -> bytes:
+            return source.encode()
+
+        def path_stats(self, asked: str) -> dict[str, int]:
+            # No bytecode of the changed program may be kept.
+            raise OSError
+
+    sys.dont_write_bytecode = True
+    sys.meta_path.insert(0, Changed())  # type: ignore[arg-type]
+    os.chdir(ROOT)
+    scratch = work / f"scratch-{os.getpid()}"
+    code = pytest.main([*QUIET, "-x", f"--basetemp={scratch}", *tests])
+    subprocess.run(["rm", "-rf", scratch], check=False)
+    return int(code)
+
+
+def main() -> None:
+    from mutants.explained import EXPLAINED
+    from mutants.mutate import mutants
+
+    parser = argparse.ArgumentParser(prog="python -m mutants")
+    parser.add_argument("--each", type=int, default=60, help="of each group")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--work", type=Path, default=ROOT / "build" / "mutants")
+    given = parser.parse_args()
+    given.work.mkdir(parents=True, exist_ok=True)
+    lines_of = reached(given.work)
+    took: dict[str, float] = lines_of.pop("took")  # type: ignore[assignment]
+    # Loaded once, before each process is made: only our own modules are read again.
+    import pandas  # noqa: F401
+    import sklearn.ensemble
+    import sklearn.linear_model  # noqa: F401
+
+    log = given.work / "fates.jsonl"
+    known = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    fates = {one["key"]: one["fate"] for one in known}
+    table, left = [], []
+    for group, patterns in GROUPS.items():
+        files = sorted({path for pattern in patterns for path in SOURCE.glob(pattern)})
+        every = [mutant for path in files for mutant in mutants(path)]
+        drawn = random.Random(given.seed).sample(every, min(given.each, len(every)))
+        counted: Counter[str] = Counter()
+        for mutant in drawn:
+            where = str(mutant.path.relative_to(ROOT))
+            key = hashlib.sha256(f"{where}\n{mutant.source}".encode()).hexdigest()[:16]
+            if fates.get(key) in (None, "survives", "not reached"):
+                tests = _enough(lines_of.get(where, {}).get(mutant.line, []), took)
+                fates[key] = (
+                    fate(mutant.path, mutant.source, tests, given.work) if tests else "not reached"
+                )
+                with log.open("a") as file:
+                    file.write(json.dumps({"key": key, "fate": fates[key]}) + "\n")
+            end = fates[key]
+            reason = EXPLAINED.get((where.removeprefix("src/falcon_discover/"), mutant.change), "")
+            if end in ("survives", "not reached"):
+                end = "explained" if reason else end
+                left.append(
+                    {"group": group, "place": f"{where}:{mutant.line}", "change": mutant.change,
+                     "fate": end, "why": reason}
+                )  # fmt: skip
+                print(f"  {end}: {where}:{mutant.line} {mutant.change}", flush=True)
+            counted[end] += 1
+        table.append(
+            {
+                "modules": group, "places": len(every), "tried": len(drawn),
+                "noticed": counted["killed"] + counted["hangs"],
+                "make no difference": counted["explained"],
+                "survive": counted["survives"] + counted["not reached"],
+            }
+        )  # fmt: skip
+        print(table[-1], flush=True)
+    import pandas as pd
+
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame(table).to_csv(RESULTS / "mutants.csv", index=False, lineterminator="\n")
+    pd.DataFrame(left, columns=["group", "place", "change", "fate", "why"]).to_csv(
+        RESULTS / "mutants_left.csv", index=False, lineterminator="\n"
+    )
+
+
+def _enough(tests: list[str], took: dict[str, float]) -> list[str]:
+    """Return the quickest tests, as many as there is time for."""
+    chosen, spent = [], 0.0
+    for name in tests:
+        spent += took.get(name, 1.0)
+        if chosen and spent > ENOUGH:
+            break
+        chosen.append(name)
+    return chosen
+
+
+if __name__ == "__main__":
+    main()
