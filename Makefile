@@ -44,7 +44,7 @@ $(LOWEST)/.done: pyproject.toml constraints.txt scripts/lowest.py
 	$(PYTHON) -m venv $(LOWEST)
 	$(PYTHON) scripts/lowest.py > $(LOWEST)/constraints.txt
 	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
-		--constraint $(LOWEST)/constraints.txt --editable '.[dev]'
+		--constraint $(LOWEST)/constraints.txt --editable '.[test]'
 	touch $@
 
 # The tests with other Pythons, and with the newest dependencies: results/reliability/versions.csv.

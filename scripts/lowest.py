@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TOOLS = ("dev", "docs", "peers", "all")
+TOOLS = ("test", "dev", "docs", "peers", "all")
 
 
 def main() -> None:
@@ -21,7 +21,7 @@ def main() -> None:
         *(line for name, lines in extras.items() if name not in TOOLS for line in lines),
     ]
     lowest = dict(re.findall(r"^([\w-]+)(?:\[[\w,]+\])?>=([\w.]+)", "\n".join(promised), re.M))
-    tools = re.findall(r"^[\w-]+", "\n".join(extras["dev"]), re.M)
+    tools = re.findall(r"^[\w-]+", "\n".join(extras["test"]), re.M)
     for name, version in sorted(lowest.items()):
         print(f"{name}=={version}")
     for line in (ROOT / "constraints.txt").read_text().splitlines():

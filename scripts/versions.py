@@ -76,7 +76,7 @@ def install(setting: Setting, command: str) -> str:
         words += ["--constraint", str(pins)]
     elif setting.dependencies == "pinned":
         words += ["--constraint", str(ROOT / "constraints.txt")]
-    asked = [setting.interpreter, *words, "--editable", f"{ROOT}[dev]"]
+    asked = [setting.interpreter, *words, "--editable", f"{ROOT}[test]"]
     end = subprocess.run(asked, capture_output=True, text=True)
     if end.returncode:
         return (end.stderr.strip().splitlines() or ["pip failed"])[-1][:120]
