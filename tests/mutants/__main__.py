@@ -43,8 +43,11 @@ ENOUGH, PATIENCE = 40.0, 240.0
 QUIET = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
 
 
-def reached(work: Path) -> dict[str, dict[int, list[str]]]:
-    """Return for each file and line the tests that reach it, the quickest first."""
+Reached = dict[str, dict[str, list[str]]]
+
+
+def reached(work: Path) -> tuple[Reached, dict[str, float]]:
+    """Return for each file and line the tests that reach it, the quickest first, and their time."""
     kept = work / "reached.json"
     if not kept.exists():
         data, report = work / "coverage", work / "tests.xml"
@@ -56,10 +59,10 @@ def reached(work: Path) -> dict[str, dict[int, list[str]]]:
         subprocess.run(words, cwd=ROOT, env={**os.environ, "COVERAGE_FILE": str(data)}, check=True)
         kept.write_text(json.dumps(_by_line(data, report)))
     found = json.loads(kept.read_text())
-    return {path: {int(n): tests for n, tests in lines.items()} for path, lines in found.items()}
+    return found["lines"], found["took"]
 
 
-def _by_line(data: Path, report: Path) -> dict[str, dict[int, list[str]]]:
+def _by_line(data: Path, report: Path) -> dict[str, object]:
     from xml.etree import ElementTree
 
     from coverage import CoverageData
@@ -75,9 +78,9 @@ def _by_line(data: Path, report: Path) -> dict[str, dict[int, list[str]]]:
         lines = {}
         for number, contexts in known.contexts_by_lineno(path).items():
             tests = {context.rpartition("|")[0] for context in contexts if "|" in context}
-            lines[number] = sorted(tests, key=lambda name: took.get(name, 1.0))
+            lines[str(number)] = sorted(tests, key=lambda name: took.get(name, 1.0))
         found[str(Path(path).relative_to(ROOT))] = lines
-    return {"took": took, **found}  # type: ignore[dict-item]
+    return {"lines": found, "took": took}
 
 
 def fate(path: Path, source: str, tests: list[str], work: Path) -> str:
@@ -145,8 +148,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "mutants")
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
-    lines_of = reached(given.work)
-    took: dict[str, float] = lines_of.pop("took")  # type: ignore[assignment]
+    lines_of, took = reached(given.work)
     # Loaded once, before each process is made: only our own modules are read again.
     import pandas  # noqa: F401
     import sklearn.ensemble
@@ -165,7 +167,7 @@ def main() -> None:
             where = str(mutant.path.relative_to(ROOT))
             key = hashlib.sha256(f"{where}\n{mutant.source}".encode()).hexdigest()[:16]
             if fates.get(key) in (None, "survives", "not reached"):
-                tests = _enough(lines_of.get(where, {}).get(mutant.line, []), took)
+                tests = _enough(lines_of.get(where, {}).get(str(mutant.line), []), took)
                 fates[key] = (
                     fate(mutant.path, mutant.source, tests, given.work) if tests else "not reached"
                 )
