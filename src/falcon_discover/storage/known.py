@@ -79,7 +79,8 @@ SKLEARN = {
     ),
     **_named("sklearn.multiclass", "_ConstantPredictor"),
     **_named("sklearn.neural_network._stochastic_optimizers", "AdamOptimizer SGDOptimizer"),
-    **_named("scipy.interpolate._bsplines", "BSpline"),
+    # From SciPy 1.18 on a spline is kept inside another.
+    **_named("scipy.interpolate._bsplines", "BSpline _BSpline"),
 }
 
 # What a search or a tuned threshold scored by, kept with the model and not used to predict. The
