@@ -1,6 +1,6 @@
 """`make mutants`: change one place at a time, run the tests that reach it, list what survives.
 
-    python -m mutants [--each 60] [--seed 0] [--work build/mutants]
+    python -m mutants [--each 30] [--seed 0] [--work build/mutants]
 
 The tests of the rooms run once, and which lines each of them reaches is kept. Then places are
 drawn from each group of modules; a process of its own imports the changed module and runs the
@@ -143,7 +143,7 @@ def main() -> None:
     from mutants.mutate import mutants
 
     parser = argparse.ArgumentParser(prog="python -m mutants")
-    parser.add_argument("--each", type=int, default=60, help="of each group")
+    parser.add_argument("--each", type=int, default=30, help="of each group")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "mutants")
     given = parser.parse_args()
