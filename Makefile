@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ALIBI := build/alibi/bin/python
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-slow faults coverage test-lowest versions mutants test-deep test-sdist axe lint bench statistics docs clean
+.PHONY: demo test test-slow faults coverage test-lowest versions mutants test-deep test-sdist axe lint bench statistics seeds docs clean
 
 # Audits a model on the embedded Adult data; the results are in falcon-report/.
 demo: $(VENV)/.demo
@@ -97,9 +97,14 @@ bench: $(VENV)/.peers $(ALIBI)
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/ratios.py
 
-# Every statistical claim against simulations with known truth: twenty minutes on 2 free cores.
+# Every statistical claim against simulations with known truth: half an hour on 2 free cores.
 statistics: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.claims
+
+# The statistical tests under many seeds: what holds must not hold for one draw alone.
+SEEDS ?= 0-49
+seeds: $(VENV)/.dev
+	FALCON_DISCOVER_TESTS_SEED=$(SEEDS) $(BIN)/python -m pytest -n 2 -m seeds
 
 # The documentation as a site in site/, built without network once its tools are installed.
 docs: $(VENV)/.docs

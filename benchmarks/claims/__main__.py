@@ -34,6 +34,7 @@ AREAS = (
     "risk",
     "leak",
     "time",
+    "monitor",
 )
 RESULTS = Path("results/statistics")
 KEYS = ["area", "claim"]

@@ -18,6 +18,7 @@ AREAS = {
     "risk": "The risk",
     "leak": "Rows of the fit",
     "time": "Rows that change with time",
+    "monitor": "Batches without labels",
 }
 
 

@@ -26,6 +26,7 @@ from falcon_discover.evaluation.budget import GRID, missed_bound, review_budget
 from falcon_discover.evaluation.curves import missed_curve
 from falcon_discover.metrics import review_order, review_size
 from falcon_discover.metrics.intervals import upper_bound
+from support.chance import rarely
 
 
 def population(n: int, seed: int):
@@ -141,7 +142,7 @@ def test_the_band_lies_above_each_bound_and_covers_every_budget():
     assert between.upper == pytest.approx(smaller * 3_600 / between.unreviewed)
 
 
-def test_any_budget_read_off_the_band_holds():
+def test_any_budget_read_off_the_band_holds(global_random_seed):
     """Over many samples the band is violated anywhere in at most 5%; single bounds in more."""
     true_events, true_score, _ = population(400_000, 99)
     found = np.cumsum(true_events[review_order(true_score)])
@@ -149,14 +150,14 @@ def test_any_budget_read_off_the_band_holds():
     truth = (found[-1] - found[sizes - 1]) / (400_000 - sizes)
     curves = [
         missed_curve(*population(1_500, seed)[:2], simultaneous=True).iloc[:-1]
-        for seed in range(60)
+        for seed in range(100 + 60 * global_random_seed, 160 + 60 * global_random_seed)
     ]
     violated = {
-        name: np.mean([(truth > curve[name].to_numpy()).any() for curve in curves])
+        name: [(truth > curve[name].to_numpy()).any() for curve in curves]
         for name in ("upper", "band")
     }
-    assert violated["band"] <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 60)
-    assert violated["upper"] > 0.05
+    assert rarely(violated["band"], 0.05)
+    assert sum(violated["upper"]) > sum(violated["band"])
 
 
 def copied(events, score, eligible, copies: int):

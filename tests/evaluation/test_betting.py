@@ -11,6 +11,7 @@ from falcon_discover.evaluation.curves import missed_curve
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics.design import Design
 from falcon_discover.metrics.intervals import upper_bound
+from support.chance import rarely
 
 
 def _log_capital(missed, unread, largest, rate):
@@ -89,15 +90,15 @@ def _rows(seed, groups=400, size=8):
 RATE = 0.03 * 0.8 + 0.97 * 0.004
 
 
-def test_the_bound_holds_for_groups_where_that_of_rows_fails():
+def test_the_bound_holds_for_groups_where_that_of_rows_fails(global_random_seed):
     failed, alone = [], []
-    for seed in range(200):
+    for seed in range(200 * global_random_seed, 200 * global_random_seed + 200):
         events, score, group = _rows(seed)
         design = Design.of(len(group), None, group)
         failed.append(missed_bound(events, score, budget=0.1, design=design).upper < RATE)
         alone.append(missed_bound(events, score, budget=0.1).upper < RATE)
-    assert np.mean(failed) <= 0.05
-    assert np.mean(alone) > 0.15
+    assert rarely(failed, 0.05)
+    assert np.mean(alone) > 0.1
 
 
 def test_the_statement_says_which_bound_it_is():

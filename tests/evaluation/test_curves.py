@@ -15,6 +15,7 @@ from falcon_discover.evaluation.curves import (
 )
 from falcon_discover.plots.accessor import FIGURES
 from falcon_discover.rankers.training import LabelledState, TrainingRows
+from support.chance import often
 from support.findings import made_up
 
 
@@ -34,16 +35,15 @@ def test_the_capture_curve_is_the_metric_at_every_budget(found):
     assert curve["ranker"].iloc[0] == "gated_confidence"
 
 
-def test_the_random_band_holds_what_random_reviews_find():
+def test_the_random_band_holds_what_random_reviews_find(global_random_seed):
     events = np.arange(500) < 40
     band = random_band(500, 40, [0.1, 0.4])
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(global_random_seed)
     found = capture_curve(events, {str(i): rng.uniform(size=500) for i in range(400)}, [0.1, 0.4])
     for line in band.itertuples():
         shares = found.loc[found["budget"] == line.budget, "capture"]
-        inside = shares.between(line.low - 1e-9, line.high + 1e-9).mean()
-        assert 0.93 <= inside <= 1.0
-        assert shares.mean() == pytest.approx(line.mean, abs=0.01)
+        assert often(shares.between(line.low - 1e-9, line.high + 1e-9), 0.95)
+        assert shares.mean() == pytest.approx(line.mean, abs=4 * shares.std() / 20)
 
 
 def test_the_missed_curve_agrees_with_the_bound_of_one_budget(found):
