@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ALIBI := build/alibi/bin/python
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-slow faults coverage test-lowest versions mutants test-deep test-sdist axe lint bench statistics seeds docs clean
+.PHONY: demo test test-slow faults coverage test-lowest versions mutants sbom test-deep test-sdist axe lint bench statistics seeds docs clean
 
 # Audits a model on the embedded Adult data; the results are in falcon-report/.
 demo: $(VENV)/.demo
@@ -50,6 +50,19 @@ $(LOWEST)/.done: pyproject.toml constraints.txt scripts/lowest.py
 # The tests with other Pythons, and with the newest dependencies: results/reliability/versions.csv.
 versions: $(VENV)/.dev
 	$(BIN)/python scripts/versions.py
+
+# What a full installation brings along (CycloneDX), its licences, and known vulnerabilities where
+# the service that lists them can be reached.
+SBOM := build/sbom
+sbom: $(VENV)/bin/python
+	$(PYTHON) -m venv $(SBOM)/environment
+	$(SBOM)/environment/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt '.[all]'
+	$(SBOM)/environment/bin/python -m pip uninstall --quiet --yes pip setuptools
+	$(PYTHON) -m venv $(SBOM)/tools
+	$(SBOM)/tools/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom pip-audit
+	$(SBOM)/tools/bin/cyclonedx-py environment $(SBOM)/environment --of JSON -o build/sbom.cdx.json
+	$(PYTHON) scripts/licences.py build/sbom.cdx.json
+	-$(SBOM)/tools/bin/pip-audit --requirement constraints.txt --no-deps --disable-pip
 
 # The tests of the deep models, with torch, in an environment of their own. The wheel of this torch that
 # package indexes hold for a CPU is small; it comes first, since the newest brings gigabytes of CUDA.
