@@ -37,7 +37,9 @@ GROUPS = {
         "monitoring/statistics.py", "monitoring/sums.py",
     ],
 }  # fmt: skip
-TESTS = ["tests/metrics", "tests/evaluation", "tests/rankers", "tests/storage", "tests/monitoring"]
+ROOMS = ("metrics", "evaluation", "rankers", "storage", "monitoring")
+# Tests, and the examples of docstrings.
+TESTS = [f"{place}/{room}" for room in ROOMS for place in ("tests", "src/falcon_discover")]
 # Seconds: of the tests that one mutant gets, and until it counts as hanging.
 ENOUGH, PATIENCE = 40.0, 240.0
 QUIET = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
@@ -167,7 +169,7 @@ def main() -> None:
             where = str(mutant.path.relative_to(ROOT))
             key = hashlib.sha256(f"{where}\n{mutant.source}".encode()).hexdigest()[:16]
             if fates.get(key) in (None, "survives", "not reached"):
-                tests = _enough(lines_of.get(where, {}).get(str(mutant.line), []), took)
+                tests = _enough(lines_of.get(where, {}), mutant.line, took)
                 fates[key] = (
                     fate(mutant.path, mutant.source, tests, given.work) if tests else "not reached"
                 )
@@ -201,10 +203,14 @@ def main() -> None:
     )
 
 
-def _enough(tests: list[str], took: dict[str, float]) -> list[str]:
-    """Return the quickest tests, as many as there is time for."""
+def _enough(lines: dict[str, list[str]], line: int, took: dict[str, float]) -> list[str]:
+    """Return the quickest tests that reach a line, as many as there is time for.
+
+    What runs when a module is loaded belongs to no test: then those that reach the module.
+    """
+    tests = lines.get(str(line)) or {name for names in lines.values() for name in names}
     chosen, spent = [], 0.0
-    for name in tests:
+    for name in sorted(tests, key=lambda name: took.get(name, 1.0)):
         spent += took.get(name, 1.0)
         if chosen and spent > ENOUGH:
             break
