@@ -10,20 +10,29 @@ from figures.common import results, table
 TABLE_NAMES = {"adult": "Adult", "nomao": "Nomao", "synthetic": "synthetic"}
 
 
-def scale_table() -> str:
-    """Return time and memory of scoring by number of rows, and the exponents of growth."""
-    runs = results("scale.csv").sort_values("rows")
+def _by_rows(runs: pd.DataFrame) -> str:
     rows = [
         [f"{int(r.rows):,}", f"{r.seconds:,.1f}", f"{r.cpu_seconds:,.1f}", f"{r.peak_mb:,.0f}"]
         for r in runs.itertuples()
     ]
+    return table(["rows", "seconds", "processor seconds", "peak memory, MB"], rows)
+
+
+def scale_monitor_table() -> str:
+    """Return time and memory of monitoring by number of rows."""
+    return _by_rows(results("scale_monitor.csv").sort_values("rows"))
+
+
+def scale_table() -> str:
+    """Return time and memory of scoring by number of rows, and the exponents of growth."""
+    runs = results("scale.csv").sort_values("rows")
     start, grown = runs.iloc[0], runs.iloc[1:]
     slopes = [
         np.polyfit(np.log(grown["rows"]), np.log(grown[name] - start[name]), 1)[0]
         for name in ("cpu_seconds", "seconds")
     ]
     return (
-        table(["rows", "seconds", "processor seconds", "peak memory, MB"], rows)
+        _by_rows(runs)
         + f"\n\nExponent of growth beyond the start: {slopes[0]:.3f} in processor seconds, "
         f"{slopes[1]:.3f} in seconds."
     )
@@ -135,6 +144,7 @@ def sizing_table() -> str:
 
 TABLES = {
     "scale": scale_table,
+    "scale_monitor": scale_monitor_table,
     "reference": reference_table,
     "floor": floor_table,
     "peers": peers_table,
