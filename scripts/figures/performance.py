@@ -31,11 +31,11 @@ def scale_table() -> str:
         np.polyfit(np.log(grown["rows"]), np.log(grown[name] - start[name]), 1)[0]
         for name in ("cpu_seconds", "seconds")
     ]
-    return (
-        _by_rows(runs)
-        + f"\n\nExponent of growth beyond the start: {slopes[0]:.3f} in processor seconds, "
+    growth = (
+        f"Exponent of growth beyond the start: {slopes[0]:.3f} in processor seconds, "
         f"{slopes[1]:.3f} in seconds."
     )
+    return f"{_by_rows(runs)}\n\n{growth}"
 
 
 def reference_table() -> str:
