@@ -45,7 +45,7 @@ def test_the_help_of_audit_says_what_happens_by_default_and_how_long_it_takes():
 def test_an_example_in_the_help_is_a_command_that_parses():
     text = CliRunner().invoke(app, ["audit", "-h"], env={"COLUMNS": "200"}).output
     examples = re.findall(r"falcon-discover (audit rows.csv .*)", text)
-    assert len(examples) == 3
+    assert len(examples) == 4
     for example in examples:
         # Only the file is missing.
         result = CliRunner().invoke(app, example.split())

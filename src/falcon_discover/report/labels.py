@@ -87,6 +87,8 @@ ABOUT = {
     "model": "model",
     "library": "library",
     "version": "model version",
+    "owner": "model owner",
+    "purpose": "purpose of the model",
     "absent": "not available",
     "which rows": "which rows",
     "tau": "confidence threshold",

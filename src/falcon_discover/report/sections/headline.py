@@ -31,7 +31,7 @@ def facts(summary: Summary) -> list[Fact]:
         "model": _model(how),
         **{key: how.get(key) for key in ("version", "owner", "purpose")},
         "data": _rows(summary),
-        "period": period(data),
+        "period": how.get("period") or period(data),
         "target": _target(data),
         "score": score_of(data),
         "created": f"{datetime.fromisoformat(summary['created']):%d %b %Y, %H:%M} UTC",
