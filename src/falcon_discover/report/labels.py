@@ -45,7 +45,7 @@ CAPTIONS = {
     "signals": "Each signal alone, among confident predictions",
     "contributions": "Loss without each family of signals",
     "recalibration": "Calibration before and after, by method",
-    "about": "Data, settings and versions",
+    "about": "What was audited, and how",
     "classes": "Rows by label",
     "glossary": "Terms of this report",
 }
@@ -54,7 +54,7 @@ TILES = {
     "confident": "confident predictions: at least {level} sure ({share} of {audited})",
     "rate": "of these were wrong (95% interval {interval})",
     "expected": "errors implied by the model's own confidence",
-    "yield": "rows in this list is a confident error; picked at random, {usual}",
+    "yield": "rows in this list is a confident error; of all confident predictions, {usual}",
     "capture": "of the confident errors are in this list ({errors} of {events})",
     "guarantee": "of the rows to review, for at most {target} confident errors in the rest",
     "cost": "of the cost of confident errors ({total}) is in this list",

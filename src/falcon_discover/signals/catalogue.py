@@ -151,7 +151,7 @@ CATALOGUE = (
         "mean move of the score when the row is mixed with its neighbours",
         in_paper=True, needs_model=True, label="Average move of the score under small changes",
         doubt="small changes move the score", rescaled="log_drift",
-        axis=Axis("instability", "mean drift"),
+        axis=Axis("instability", "average move of the score"),
     ),
     Signal(
         "max_drift", "stability", "high", "score", "the largest of these moves",
@@ -161,7 +161,7 @@ CATALOGUE = (
         "label_consistency", "stability", "low", "share",
         "share of the mixes that keep the decision",
         in_paper=True, needs_model=True, label="Small changes that keep the prediction",
-        axis=Axis("instability", "share of flips", complement="label_inconsistency"),
+        axis=Axis("instability", "share of flipped decisions", complement="label_inconsistency"),
     ),
     Signal(
         "logit_variance", "stability", "high", "log-odds squared",

@@ -125,7 +125,7 @@ def recalibration_section(summary: Summary) -> Section:
             "errors at equal coverage": column(methods, amount, "errors_at_coverage"),
         },
     )
-    chart = svg(calibration_chart(drawn, found["tau"]), "change", words)
+    chart = svg(calibration_chart(drawn), "change", words)
     figure = Figure("change", FIGURES["change"], words, chart, grid)
     lead: list[str] = [_change(before, after), found["words"]]
     points: list[str] = [say("recalibration.coverage"), say("recalibration.caution")]

@@ -15,6 +15,8 @@ from falcon_discover.runtime.words import level, odds, percent, rate
 NO_NAME = "rows"
 # More steps than these, before the last, are not read.
 MOST_STEPS = 3
+# Longer facts are cut: they are to be read at a glance.
+MAX_FACT = 300
 
 
 def title(summary: Summary) -> str:
@@ -34,9 +36,14 @@ def facts(summary: Summary) -> list[Fact]:
         "period": how.get("period") or period(data),
         "target": _target(data),
         "score": score_of(data),
-        "created": f"{datetime.fromisoformat(summary['created']):%d %b %Y, %H:%M} UTC",
+        "created": created(summary),
     }
-    return [Fact(key, text(value)) for key, value in known.items() if value]
+    return [Fact(key, text(value, MAX_FACT)) for key, value in known.items() if value]
+
+
+def created(summary: Summary) -> str:
+    """Return when the report was made, as people write it."""
+    return f"{datetime.fromisoformat(summary['created']):%d %b %Y, %H:%M} UTC"
 
 
 def _model(how: dict[str, Any]) -> str:
@@ -63,7 +70,7 @@ def period(data: dict[str, Any]) -> str:
 
 
 def _target(data: dict[str, Any]) -> str:
-    labels = [text(label, 40) for label in data["classes"]]
+    labels = [text(label, 60) for label in data["classes"]]
     if len(labels) > 2:
         words = f"{len(labels)} classes"
     else:

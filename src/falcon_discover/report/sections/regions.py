@@ -62,10 +62,14 @@ def regions_section(summary: Summary) -> Section:
 def _lead(shown: list[dict[str, Any]], summary: Summary, usual: float | None) -> list[Said]:
     if "regions" in summary["left_out"]:
         return [say("left_out.regions")]
+    if not shown and not summary["eligible"]["rows"]:
+        return [say("regions.never")]
     if not shown:
         return [say("regions.unconfirmed" if summary["regions"] else "regions.none")]
     if any(r["outcome"] for r in shown):
-        said = [say("regions.again"), *_counted([r["outcome"] for r in shown], OUTCOMES)]
+        held = [_still(r["claim"]) for r in shown if r["outcome"] == "held"]
+        said = [*_counted(held, CLAIMS), say("regions.again")]
+        said += _counted([r["outcome"] for r in shown], OUTCOMES)
         said.append(say("regions.confirmed"))
     else:
         said = [*_counted([r["claim"] for r in shown], CLAIMS), say("regions.confirmed")]
@@ -75,6 +79,11 @@ def _lead(shown: list[dict[str, Any]], summary: Summary, usual: float | None) ->
     if usual is not None:
         said.append(say("regions.mark"))
     return said
+
+
+def _still(claim: str) -> str:
+    """Return the part of a claim that a region which held keeps on other rows."""
+    return "frequent" if claim == "frequent, as predicted" else claim
 
 
 def _counted(found: list[str], words: tuple[str, ...]) -> list[Said]:
