@@ -52,7 +52,7 @@ CAPTIONS = {
 # The key figures: what stands below each number.
 TILES = {
     "confident": "confident predictions: at least {level} sure ({share} of {audited})",
-    "rate": "of these were wrong (95% interval {interval})",
+    "rate": "of these were wrong (95% interval {interval}){elsewhere}",
     "expected": "errors implied by the model's own confidence",
     "yield": "rows in this list is a confident error; of all confident predictions, {usual}",
     "capture": "of the confident errors are in this list ({errors} of {events})",

@@ -187,6 +187,7 @@ SENTENCES = {
     "limits.intervals": "Each interval has 95% coverage on its own; about one in twenty will miss.",
     "limits.risk": "Risk says what to check first. It is not grounds for overturning a decision "
     "without review.",
+    "tile.elsewhere": "; in seven public data sets, {interval}",
     # Facts about what was audited.
     "fact.scores": "not given, only its scores",
     "fact.trained": "trained for this audit",

@@ -6,6 +6,7 @@ import math
 from datetime import datetime
 from typing import Any
 
+from falcon_discover.evaluation.public_audits import public_rates
 from falcon_discover.report.page import Fact, Summary, Tile
 from falcon_discover.report.text import Said, say
 from falcon_discover.runtime.format import count, interval, number, share, text
@@ -177,13 +178,19 @@ def tiles(summary: Summary) -> list[Tile]:
         return [confident, *_queue_tiles(sure, review)]
     found = [confident]
     if sure["rows"]:
-        ends = interval(sure["low"], sure["high"])
-        found.append(Tile.named("rate", rate(sure["rate"]), interval=ends))
+        ends, elsewhere = interval(sure["low"], sure["high"]), _elsewhere(summary)
+        found.append(Tile.named("rate", rate(sure["rate"]), interval=ends, elsewhere=elsewhere))
     if sure["errors"] and review["listed"]:
         usual = _in(sure["errors"], sure["rows"])
         found.append(Tile.named("yield", _in(review["errors"], review["listed"]), usual=usual))
         found.append(_captured(summary))
     return [*found, *_asked_tiles(summary)]
+
+
+def _elsewhere(summary: Summary) -> str:
+    """Return the rates in public data sets, where they can be compared."""
+    rates = public_rates(summary["settings"]["tau"], len(summary["data"]["classes"]))
+    return say("tile.elsewhere", interval=interval(*rates)) if rates else ""
 
 
 def _captured(summary: Summary) -> Tile:
