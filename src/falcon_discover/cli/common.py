@@ -143,7 +143,7 @@ def is_dask(engine: str, scheduler: str | None) -> bool:
         raise InputError(f"--engine is {engine!r}: choose one of {', '.join(ENGINES)}.")
     if engine != "dask":
         if scheduler is not None:
-            raise InputError("--scheduler only applies to --engine dask: add it.")
+            raise InputError("--scheduler only applies with --engine dask: add that option.")
         return False
     if not is_installed("distributed"):
         raise InputError(hint("--engine dask", "dask"))

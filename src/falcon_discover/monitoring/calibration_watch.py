@@ -140,8 +140,10 @@ class CalibrationWatch(Result):
         names = asdict(cls())
         missing = [name for name in names if name not in kept]
         if missing:
-            raise InputError(f"this is not a kept calibration watch: it lacks {missing[0]!r}.")
+            raise InputError(f"this is not a saved calibration watch: it lacks {missing[0]!r}.")
         values = {name: kept[name] for name in names}
         if len(values["capital"]) != len(STAKES):
-            raise InputError(f"this is not a kept calibration watch: capital has no {len(STAKES)}.")
+            raise InputError(
+                f"this is not a saved calibration watch: capital needs {len(STAKES)} values."
+            )
         return cls(**{**values, "capital": tuple(float(value) for value in values["capital"])})

@@ -187,7 +187,9 @@ def _codes(y: Any, report: BatchReport, rows: int) -> tuple[IntArray, BoolArray]
     """Return labels as positions among the classes, and which rows have one."""
     values = pd.Series(np.asarray(y, dtype=object).ravel())
     if len(values) != rows:
-        raise InputError(f"y has {len(values):,} labels, and the batch has {rows:,} rows.")
+        raise InputError(
+            f"y has {len(values):,} labels, but the batch has {rows:,} rows: give one each."
+        )
     known = values.notna().to_numpy()
     codes = np.full(rows, -1, dtype=np.intp)
     if known.any():
