@@ -26,9 +26,14 @@ NEXT = {
 SHOWN = 5
 
 
+def expected(report: BatchReport) -> str:
+    """Return how the batch compares with the audit, and what to expect of it."""
+    return f"{HEADLINES[report.alarm]} {_estimate(report)}"
+
+
 def sentence(report: BatchReport) -> str:
     """Return what to expect, what to do, and what cannot be seen."""
-    return f"{HEADLINES[report.alarm]} {_estimate(report)} {next_step(report)}"
+    return f"{expected(report)} {next_step(report)}"
 
 
 def _estimate(report: BatchReport) -> str:

@@ -78,11 +78,11 @@ SENTENCES = {
     "regions.no more than predicted": "In {n} there are no more confident errors than the model's "
     "confidence implies.",
     "regions.not frequent": "In {n} confident errors are not frequent.",
-    "regions.held": "{n} held: these rows show an excess again (tested at 5% for all regions "
-    "together).",
+    "regions.held": "{n} held: confident errors are more frequent there on these rows too (tested "
+    "at 5% for all regions together).",
     "regions.did not hold": "{n} did not hold: the excess is clearly smaller here than in the fit.",
     "regions.cannot tell": "For {n} these rows cannot tell.",
-    "regions.again": "These regions were confirmed in the fit; here they are counted and tested "
+    "regions.again": "The regions were confirmed in the fit; here they are counted and tested "
     "again.",
     "regions.confirmed": "Each was found on one half of the labelled rows and confirmed on the "
     "other.",

@@ -45,6 +45,8 @@ def regions_section(summary: Summary) -> Section:
         for i, r in enumerate(shown)
     ]
     lead: list[str] = [*_lead([r for r in shown if r["kind"] != "all"], summary, usual)]
+    if shown and not any(r["eligible"] for r in shown):
+        bars, shown, lead = [], [], [say("regions.never")]
     grids = [_region_grid(shown)] if shown else []
     points: list[str] = []
     if doubtful:
@@ -62,14 +64,10 @@ def regions_section(summary: Summary) -> Section:
 def _lead(shown: list[dict[str, Any]], summary: Summary, usual: float | None) -> list[Said]:
     if "regions" in summary["left_out"]:
         return [say("left_out.regions")]
-    if not shown and not summary["eligible"]["rows"]:
-        return [say("regions.never")]
     if not shown:
         return [say("regions.unconfirmed" if summary["regions"] else "regions.none")]
     if any(r["outcome"] for r in shown):
-        held = [_still(r["claim"]) for r in shown if r["outcome"] == "held"]
-        said = [*_counted(held, CLAIMS), say("regions.again")]
-        said += _counted([r["outcome"] for r in shown], OUTCOMES)
+        said = [*_counted([r["outcome"] for r in shown], OUTCOMES), say("regions.again")]
         said.append(say("regions.confirmed"))
     else:
         said = [*_counted([r["claim"] for r in shown], CLAIMS), say("regions.confirmed")]
@@ -79,11 +77,6 @@ def _lead(shown: list[dict[str, Any]], summary: Summary, usual: float | None) ->
     if usual is not None:
         said.append(say("regions.mark"))
     return said
-
-
-def _still(claim: str) -> str:
-    """Return the part of a claim that a region which held keeps on other rows."""
-    return "frequent" if claim == "frequent, as predicted" else claim
 
 
 def _counted(found: list[str], words: tuple[str, ...]) -> list[Said]:
