@@ -105,7 +105,7 @@ SENTENCES = {
     "{expected} expected (p = {p}).",
     "conflict.unclear": "No cell clearly stands out; framed, the one that comes closest: {events} "
     "of {rows} wrong, about {expected} expected (p = {p}).",
-    "conflict.left out": "No map: {reason}",
+    "conflict.left out": "There is no map of weak evidence and unstable scores. {reason}",
     # Which class is mistaken for which.
     "sides.none": "There is no confident error in any class.",
     "sides.wrong": "{events} of {eligible} rows confidently predicted as {predicted} were in fact "
@@ -219,7 +219,7 @@ def say(key: str, **figures: Any) -> Said:
 
     Examples
     --------
-    >>> say("conflict.left out", reason="there is no model."), say("next.again").key
-    ('No map: there is no model.', 'next.again')
+    >>> say("score.of", label="yes"), say("next.again").key
+    ('probability of yes', 'next.again')
     """
     return Said(key, SENTENCES[key].format(**figures))

@@ -113,7 +113,7 @@
     var right = row.actual === row.predicted;
     var words = right ? say("tag.right") : say("tag.wrong", data.classes[row.actual]);
     if (row.label_doubt >= 0.5) { words += say("tag.doubt", percent(row.label_doubt)); }
-    return make("span", { class: "tag " + (right ? "right" : "wrong"), dir: "auto", text: words });
+    return make("span", { class: "tag " + (right ? "right" : "wrong"), dir: "auto", title: words, text: words });
   }
 
   function buttons(row) {
