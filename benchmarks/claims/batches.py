@@ -97,7 +97,7 @@ def measure(share: float) -> Iterator[Measured]:
     for i, what in enumerate(("at any budget of the curve", "at a budget picked by looking")):
         yield rate(
             AREA,
-            f"The rate left unread exceeds the drawn bound {what}",
+            f"The rate left unreviewed exceeds the drawn bound {what}",
             [line[i] for line in looked],
             at_most=0.05,
         )

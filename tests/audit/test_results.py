@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from falcon_discover import datasets, discover
+from falcon_discover import FalconDiscover, datasets, discover
 from falcon_discover.audit import review_list
 from falcon_discover.audit.curves import Curves
 from falcon_discover.audit.finding import Finding
@@ -21,6 +21,7 @@ from falcon_discover.data.table import Table
 from falcon_discover.evaluation.contributions import Contributions
 from falcon_discover.evaluation.risks import RiskCalibration
 from falcon_discover.metrics import confidence, false_confidence
+from falcon_discover.monitoring.calibration_watch import CalibrationWatch
 from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.region_set import RegionSet
 from falcon_discover.regions.rules import find_rules
@@ -42,6 +43,24 @@ def regions() -> RegionSet:
 def planted_finding() -> Finding:
     planted = datasets.make_planted(300, random_state=0)
     return discover(planted.X, planted.y, planted.proba, random_state=0)
+
+
+def later_results() -> dict[str, object]:
+    """What an audit says of rows that come after it."""
+    rows = datasets.make_planted(700, random_state=0)
+    falcon = FalconDiscover("precomputed", cv=3, random_state=0)
+    falcon.fit(rows.X[:400], rows.y[:400], proba=rows.proba[:400])
+    new, y, proba = rows.X[400:], rows.y[400:], rows.proba[400:]
+    batch = falcon.monitor(new, proba=proba)
+    compared = batch.compare(y)
+    return {
+        "batch": batch,
+        "comparison": compared,
+        "comparison of a number": batch.compare(errors=3),
+        "watch": compared.watch,
+        "watch of nothing": CalibrationWatch(),
+        "learned": falcon.learn(new, y, proba=proba).learned_,
+    }
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +91,7 @@ def results(regions) -> dict[str, object]:
         "recalibration": Curves(found).recalibration(),
         "feedback": feedback(review, marks),
         "label noise": planted_finding().label_noise(),
+        **later_results(),
     }
 
 
@@ -79,7 +99,8 @@ NAMES = (
     "finding", "rows without labels", "review list", "evaluation", "sides", "risk",
     "review budget", "missed bound", "missed bound of a batch", "periods", "regions", "region",
     "no region", "clusters", "conflict", "contributions", "recalibration", "feedback",
-    "label noise",
+    "label noise", "batch", "comparison", "comparison of a number", "watch", "watch of nothing",
+    "learned",
 )  # fmt: skip
 
 
@@ -153,15 +174,16 @@ def test_a_region_prints_in_a_line_without_its_rows(regions):
 
 
 def test_a_table_of_many_rows_is_cut_and_says_so():
-    page = html_of("", pd.DataFrame({"a": range(MOST_ROWS + 5)}), "go on")
+    page = html_of("", {"": pd.DataFrame({"a": range(MOST_ROWS + 5)})}, "go on")
     assert page.count("<tr>") == MOST_ROWS + 1
     assert f"The first {MOST_ROWS} of {MOST_ROWS + 5} rows" in page
 
 
 def test_names_and_values_are_escaped():
-    page = html_of(HOSTILE_NAME, pd.DataFrame({HOSTILE_NAME: [HOSTILE_NAME]}), HOSTILE_NAME)
+    table = pd.DataFrame({HOSTILE_NAME: [HOSTILE_NAME]})
+    page = html_of(HOSTILE_NAME, {HOSTILE_NAME: table}, HOSTILE_NAME)
     assert HOSTILE_NAME not in page
-    assert page.count("&lt;script&gt;") == 4
+    assert page.count("&lt;script&gt;") == 5
 
 
 class TestReviewList:

@@ -103,11 +103,11 @@ def test_a_report_takes_the_same_options_from_the_audit_and_from_a_finding(falco
         return {
             name: parameter.default
             for name, parameter in signature(function).parameters.items()
-            if parameter.kind is Parameter.KEYWORD_ONLY and name != "how"
+            if parameter.kind is Parameter.KEYWORD_ONLY
         }
 
     # An audit is told which rows it reports on; a finding knows them.
     rows = {"proba": None, "groups": None, "sample_weight": None}
     assert options(FalconDiscover.report) == {**options(Finding.report), **rows}
-    with pytest.raises(TypeError, match="unexpected keyword argument 'how'"):
-        falcon.report(tmp_path / "r", how={"model": "mine"})
+    page = falcon.report(tmp_path / "r.html", how={"version": "2.3"}, contributions=False)
+    assert "2.3" in page.read_text().partition('id="fact-version"')[2][:100]

@@ -68,10 +68,12 @@ def folder(tmp_path_factory):
 def test_audit_of_predictions_reads_every_format(folder, tmp_path, ending):
     result = run(
         "audit", folder / f"table.{ending}", "--target", "outcome", "--proba", "score",
-        "--id", "key", "--out", tmp_path,
+        "--id", "key", "--out", tmp_path, "--about", "version=2.3", "--about", "team = a=b",
     )  # fmt: skip
     summary = strict_json((tmp_path / "summary.json").read_text())
     assert summary["evaluation"]["verdict"] in result.stdout
+    assert (summary["how"]["version"], summary["how"]["team"]) == ("2.3", "a=b")
+    assert "2.3" in (tmp_path / "report.html").read_text().partition('id="fact-version"')[2][:100]
     assert summary["how"]["mode"] == "predictions only"
     review = pd.read_parquet(tmp_path / "review.parquet")
     assert len(review) == 160

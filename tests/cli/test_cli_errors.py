@@ -54,6 +54,16 @@ def table(tmp_path_factory) -> Path:
     return path
 
 
+@pytest.mark.parametrize(
+    ("facts", "named"),
+    [(["2.3"], "2.3"), (["=2.3"], "=2.3"), (["mode=x"], "'mode'"), (["a=1", "a=2"], "'a' twice")],
+)
+def test_facts_that_cannot_be_shown_are_refused(table, tmp_path, facts, named):
+    given = [word for fact in facts for word in ("--about", fact)]
+    assert named in refused("audit", table, *PROBA, "--out", tmp_path / "r", *given)
+    assert not (tmp_path / "r").exists()
+
+
 def written(tmp_path: Path, **columns: object) -> Path:
     """Return a file of the usual table with other columns."""
     made_up().assign(**columns).to_parquet(tmp_path / "rows.parquet")

@@ -106,10 +106,10 @@ def test_rows_without_a_mark_are_left_out(place, tmp_path):
         (lambda m: m.assign(mark="perhaps"), "holds the mark 'perhaps'"),
         (lambda m: m.assign(mark="unsure"), "marks no row right or wrong"),
         (lambda m: m.assign(row=5), "marks row 5 more than once"),
-        (lambda m: m.assign(row=m["row"] + 300), "has 300 rows: are the marks of other rows?"),
+        (lambda m: m.assign(row=m["row"] + 300), "has 300 rows: are the marks from another file?"),
         (lambda m: m.assign(row=m["row"] + 0.5), "use row numbers"),
-        (lambda m: m.assign(row=m["row"].to_numpy()[::-1]), "are the marks of another audit"),
-        (lambda m: m.assign(confidence=m["confidence"] - 0.1), "are the marks of another audit"),
+        (lambda m: m.assign(row=m["row"].to_numpy()[::-1]), "are the marks from another audit"),
+        (lambda m: m.assign(confidence=m["confidence"] - 0.1), "are the marks from another audit"),
         (lambda m: m.assign(predicted="maybe"), "has predicted maybe in the marks"),
     ],
 )

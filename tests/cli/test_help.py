@@ -24,6 +24,18 @@ def test_every_command_has_an_example_that_begins_with_its_name(name):
     assert f"falcon-discover {name}" in said(name, "-h")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        (group, name)
+        for group in ("bench", "datasets")
+        for name in sorted(typer.main.get_command(app).commands[group].commands)
+    ],
+)
+def test_every_command_of_a_group_has_an_example_too(words):
+    assert f"falcon-discover {' '.join(words)}" in said(*words, "-h").partition("Example: ")[2]
+
+
 @pytest.mark.parametrize("name", ["audit", "score"])
 def test_options_are_grouped(name):
     command = typer.main.get_command(app).commands[name]
@@ -45,7 +57,7 @@ def test_the_help_of_audit_says_what_happens_by_default_and_how_long_it_takes():
 def test_an_example_in_the_help_is_a_command_that_parses():
     text = CliRunner().invoke(app, ["audit", "-h"], env={"COLUMNS": "200"}).output
     examples = re.findall(r"falcon-discover (audit rows.csv .*)", text)
-    assert len(examples) == 3
+    assert len(examples) == 4
     for example in examples:
         # Only the file is missing.
         result = CliRunner().invoke(app, example.split())

@@ -207,4 +207,4 @@ def test_reasons_side_with_the_model_only():
             "label_consistency": 1.0,
         }
     )  # fmt: skip
-    assert words == "95% sure; small changes move the score by at most 0.02"
+    assert words == "95% sure; small changes hardly move the score (by 0.02 at most)"

@@ -87,7 +87,7 @@ def test_what_changed_is_said(falcon, wiser, top):
     assert 0 < told.top_kept <= told.top
     assert "Learned from 60 reviewed confident predictions." in repr(told)
     assert "Next:" in repr(told)
-    assert told.to_dict()["rows"] == told.frame()["value"]["rows"] == 60
+    assert told.to_dict()["rows"] == told.frame().loc[0, "rows"] == 60
     assert "<p>" in told._repr_html_()
 
 

@@ -198,7 +198,7 @@ def test_more_errors_than_estimated_end_in_a_new_audit(report):
 
 
 def test_what_cannot_be_compared_is_said(falcon, later, report):
-    with pytest.raises(InputError, match="y has 3 labels, and the batch has 900 rows"):
+    with pytest.raises(InputError, match="y has 3 labels, but the batch has 900 rows"):
         report.compare([0, 1, 0])
     with pytest.raises(InputError, match="the label 'maybe'"):
         report.compare(["maybe"] * 900)

@@ -56,7 +56,7 @@ def drawn() -> dict[str, Chart]:
         "conflict": charts.conflict_chart(slices, slices[3], ("support", "mean_drift")),
         "signals": charts.signal_chart(records(curves.signals())),
         "contributions": charts.contribution_chart(FAMILIES),
-        "calibration": charts.calibration_chart(METHODS, 0.9),
+        "calibration": charts.calibration_chart(METHODS),
         "periods": charts.period_chart(records(found.by_period(np.arange(1_500) % 3).frame())),
     }
 
@@ -186,13 +186,13 @@ def test_titles_say_what_there_is_to_see():
     ]  # fmt: skip
     assert "6 of 8 confident errors (75" in charts.capture_chart(found, band).title
     assert "4 of 8 confident errors (50" in charts.capture_chart(found, band, 0.12).title
-    assert "does not help" in charts.calibration_chart([*METHODS[:2], WORSE], 0.9).title
-    assert "changes little" in charts.calibration_chart(METHODS, 0.9).title
+    assert "does not help" in charts.calibration_chart([*METHODS[:2], WORSE]).title
+    assert "changes little" in charts.calibration_chart(METHODS).title
 
 
 def test_a_measure_that_was_zero_has_no_bar_and_shows_its_figure():
     perfect = [{**method, "ece": 0.0} for method in METHODS[:2]]
-    chart = charts.calibration_chart([*perfect, METHODS[2]], 0.9)
+    chart = charts.calibration_chart([*perfect, METHODS[2]])
     bars = [layer for layer in chart.layers if isinstance(layer, Area)]
     assert len(bars) == 3 * 3
     words = [layer.words for layer in chart.layers if isinstance(layer, Text)]

@@ -197,6 +197,9 @@ def test_a_short_name_keeps_the_head_and_the_tail_and_widens_only_where_it_must(
     first, second, other = short_names([[IsMissing(one)], [IsMissing(two)], [IsMissing("z" * 99)]])
     assert (first, second) == (f"{one} is missing", f"{two} is missing")
     assert len(other) < 60
+    # Two columns of one rule are told apart too.
+    (both,) = short_names([[IsMissing(one), IsMissing(two)]])
+    assert both == f"{one} is missing and {two} is missing"
 
 
 def test_bounds_are_told_to_the_last_digit():

@@ -74,11 +74,11 @@ def test_a_changed_summary_is_said_in_a_sentence(tmp_path, summary, sentence):
         (lambda r: r.drop(columns="confidence"), "lacks the column 'confidence'"),
         (
             lambda r: r.assign(confidence="high"),
-            "holds other things than numbers in its column 'conf",
+            "has values that are not numbers in its column 'conf",
         ),
         (
             lambda r: r.assign(suspicion=np.nan),
-            "holds other things than numbers in its column 'susp",
+            "has values that are not numbers in its column 'susp",
         ),
         (lambda r: r.assign(confidence=95.0), "holds a confidence that is not between 0 and 1"),
         (lambda r: r.assign(row=0), "holds a row more than once"),

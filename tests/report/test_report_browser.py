@@ -6,8 +6,10 @@ import csv
 import os
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -327,8 +329,10 @@ def test_dark_mode_follows_the_system_and_the_button(page, browser, address):
     night.close()
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1024, 1280, 1440])
-def test_nothing_sticks_out_of_the_screen(page, width):
+def test_nothing_sticks_out_of_the_screen(page, width, scheme):
+    page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 844})
     page.locator("tr.row .open").first.click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -338,6 +342,46 @@ def test_nothing_sticks_out_of_the_screen(page, width):
     if width == 390:
         assert box["height"] >= 44
         assert box["width"] >= 44
+
+
+LONG_LABEL = "application_declined_because_of_insufficient_documentation"
+
+
+@pytest.fixture(scope="module")
+def long_address(tmp_path_factory) -> str:
+    """A report whose labels are long words."""
+    found = made_up(300)
+    audit = replace(found.audit, classes=np.array(["approved", LONG_LABEL]))
+    long = replace(found, audit=audit)
+    vars(long)["regions"] = found.regions
+    path = tmp_path_factory.mktemp("long") / "report.html"
+    path.write_text(html(Report.of(long, About(contributions=False))), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.mark.parametrize("width", [390, 1024, 1280])
+def test_long_labels_cover_nothing_and_leave_room_for_marks(browser, long_address, width):
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    page.goto(long_address)
+    page.locator("#filter-label").select_option("wrong")
+    row = page.locator("tr.row", has_text=LONG_LABEL).first
+    # The texts themselves, since a cell may be narrower than what it holds.
+    parts = [
+        row.locator(part).first.bounding_box() for part in (".open", "td.predicted bdi", ".tag")
+    ]
+    last = row.get_by_role("button", name="is unsure").bounding_box()
+    assert last["x"] + last["width"] <= width
+    for i, one in enumerate(parts):
+        assert one["width"] > 20
+        for other in parts[i + 1 :]:
+            apart = (
+                one["x"] + one["width"] <= other["x"] + 1
+                or other["x"] + other["width"] <= one["x"] + 1
+                or one["y"] + one["height"] <= other["y"] + 1
+                or other["y"] + other["height"] <= one["y"] + 1
+            )
+            assert apart
+    page.close()
 
 
 def test_the_first_rows_are_on_the_first_screen(browser, tmp_path):
@@ -396,6 +440,21 @@ def test_the_printed_page_hides_what_cannot_be_pressed(page):
     assert page.locator("nav").is_hidden()
     assert page.locator("#figure-capture svg").is_visible()
     assert page.locator("#figure-capture details").is_hidden()
+
+
+def test_printed_numbers_stay_on_one_line_and_tables_on_the_page(page):
+    # The width of an A4 page between its margins.
+    page.set_viewport_size({"width": 688, "height": 1000})
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 688
+    broken = page.locator(".grid td.tight").evaluate_all(
+        """cells => cells.filter((cell) => {
+            const range = document.createRange();
+            range.selectNodeContents(cell);
+            return new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1;
+        }).map((cell) => cell.textContent)"""
+    )
+    assert broken == []
 
 
 def test_printed_pages_are_numbered(page):

@@ -79,7 +79,7 @@ def drawn(
         "conflict": _conflict(scale),
         "signals": charts.signal_chart(_signals(not events.any())),
         "contributions": charts.contribution_chart(_families()),
-        "calibration": charts.calibration_chart(_methods(int(events.sum()) * scale), tau),
+        "calibration": charts.calibration_chart(_methods(int(events.sum()) * scale)),
         "periods": charts.period_chart(records(spells)),
     }
 

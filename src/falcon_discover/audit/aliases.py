@@ -264,6 +264,7 @@ class Aliases(BaseEstimator):
         contributions: bool | None = None,
         cost: Any = None,
         times: Any = None,
+        how: dict[str, Any] | None = None,
     ) -> Path:
         """Write the audit as an offline HTML page, as Markdown and as JSON.
 
@@ -273,7 +274,7 @@ class Aliases(BaseEstimator):
         X, y : labelled rows to report on; without `y` they are ranked, not judged; without both,
             the rows given to `fit`, each judged out-of-fold
         sample_weight, groups : of `X`, as in `examine`
-        name, budget, max_residual_rate, batch, contributions, cost, times : as in `Finding.report`
+        name, budget and all others : as in `Finding.report`
 
         Returns
         -------
@@ -281,19 +282,18 @@ class Aliases(BaseEstimator):
 
         Examples
         --------
-        >>> from pathlib import Path
         >>> from tempfile import TemporaryDirectory
-        >>> from sklearn.frozen import FrozenEstimator
         >>> from falcon_discover import FalconDiscover, datasets
         >>> planted = datasets.make_planted(600, random_state=0)
-        >>> frozen = FrozenEstimator(planted.model)
-        >>> falcon = FalconDiscover(frozen, random_state=0).fit(planted.X, planted.y)
+        >>> falcon = FalconDiscover("precomputed", random_state=0)
+        >>> falcon = falcon.fit(planted.X, planted.y, proba=planted.proba)
         >>> with TemporaryDirectory() as folder:
-        ...     falcon.report(Path(folder) / "audit").name
+        ...     falcon.report(f"{folder}/audit", how={"version": "2.3"}).name
         'report.html'
         """
         with self._execution_context():
             found = self.examine(X, y, proba=proba, sample_weight=sample_weight, groups=groups)
+            known = PREDICTIONS if self._is_precomputed else {"model": self.backbone_}
             return found.report(
                 path,
                 name=name,
@@ -303,7 +303,7 @@ class Aliases(BaseEstimator):
                 contributions=contributions,
                 cost=cost,
                 times=times,
-                how=PREDICTIONS if self._is_precomputed else {"model": self.backbone_},
+                how={**known, **(how or {})},
             )
 
     def contributions(self) -> Contributions:

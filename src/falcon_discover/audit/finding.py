@@ -372,7 +372,7 @@ class Finding(Told):
             the ranker; None measures it if that is quick
         cost : of a confident error in each row, as in `review`
         times : the time of each row, for the rate of confident errors by period
-        how : further facts about the audit to show, by name
+        how : further facts to show, by name; `version`, `owner`, `purpose`, `period` at the top
 
         Returns
         -------

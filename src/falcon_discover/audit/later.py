@@ -101,7 +101,7 @@ class Later(Aliases):
         check_is_fitted(self)
         check_can_learn(self.audit_)
         if (y is None) == (wrong is None):
-            raise InputError("learn needs y, the true labels, or wrong, and not both.")
+            raise InputError("learn needs either y, the true labels, or wrong: pass one of them.")
         table = self.new_rows(X)
         p = self.given_scores(X, table, proba)
         drawn = drawing(table, None, sample_weight)
@@ -127,5 +127,7 @@ def _verdicts(wrong: Any) -> BoolArray:
     """Return which predictions are wrong, as they were given."""
     values = np.asarray(wrong)
     if values.ndim != 1 or not np.isin(values, (0, 1)).all():
-        raise InputError("wrong must hold True or False for each row, and nothing else.")
+        raise InputError(
+            "wrong has values other than True and False: give one of these for each row."
+        )
     return values.astype(np.bool_)

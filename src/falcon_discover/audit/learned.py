@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from html import escape
 from typing import Any
 
 import pandas as pd
 
 from falcon_discover.metrics.intervals import share_interval
+from falcon_discover.runtime.display import Result
 from falcon_discover.runtime.words import counted, percent, rate
 
 
-@dataclass(frozen=True)
-class Learned:
+@dataclass(frozen=True, repr=False)
+class Learned(Result):
     """What `learn` was told and what it changed; prints itself.
 
     Attributes
@@ -41,13 +41,23 @@ class Learned:
     top: int
     top_kept: int
 
+    NEXT = "rank the next batch with the new audit, review its top, and learn again."
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, and the same in words."""
         return {**asdict(self), "words": self.words()}
 
     def frame(self) -> pd.DataFrame:
-        """Return the numbers as a table of one column."""
-        return pd.DataFrame({"value": pd.Series(asdict(self), dtype=object)})
+        """Return the numbers as a table of one row."""
+        return pd.DataFrame([asdict(self)])
+
+    def text(self) -> str:
+        """Return what was learned and what it changed, in sentences."""
+        return self.words()
+
+    def shown(self) -> pd.DataFrame:
+        """Return what a notebook shows: what was expected and what reviewers found."""
+        return self.frame()[["new_rows", "new_wrong", "expected", "rate_before", "rate_after"]]
 
     def words(self) -> str:
         """Return what was learned and what it changed, in sentences."""
@@ -94,16 +104,6 @@ class Learned:
             f"Of the {self.top:,} most suspicious rows of the fit, {self.top_kept:,} ({share}) "
             f"still {'is' if self.top_kept == 1 else 'are'}."
         )
-
-    def next_step(self) -> str:
-        """Return what to do now."""
-        return "Next: rank the next batch with the new audit, review its top, and learn again."
-
-    def __repr__(self) -> str:
-        return f"{self.words()}\n\n{self.next_step()}"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(self.words())}</p><p>{escape(self.next_step())}</p>"
 
 
 def _rows(count: int) -> str:

@@ -138,7 +138,8 @@ def _stability_clause(signals: Mapping[str, float]) -> Clauses:
         return [(True, f"small changes flip the decision in {percent(flips)} of trials")]
     if drift >= NOTABLE_DRIFT:
         return [(True, f"small changes move the score by {drift:.2f}")]
-    return [(False, f"small changes hardly move the score (by {drift:.2f} at most)")]
+    most = f" (by {drift:.2f} at most)" if drift >= 0.005 else ""
+    return [(False, f"small changes hardly move the score{most}")]
 
 
 def _support_clause(signals: Mapping[str, float]) -> Clauses:

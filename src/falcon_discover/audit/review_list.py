@@ -81,7 +81,7 @@ class ReviewList(pd.DataFrame):
         shown = self.frame()
         if self._labelled:
             shown.insert(0, shown.index.name or "index", shown.index, allow_duplicates=True)
-        return html_of(words, shown, NEXT_STEP)
+        return html_of(words, {"": shown}, NEXT_STEP)
 
 
 def _indented(text: str, width: int) -> str:

@@ -25,6 +25,7 @@ from falcon_discover.cli.common import (
     command_to_trust,
     echo,
     echo_json,
+    facts_of,
     paragraph,
     writing,
 )
@@ -45,7 +46,9 @@ falcon-discover audit rows.csv --target outcome --proba score --id customer_id
 
 falcon-discover audit rows.csv --target outcome --model model.skops --save audit.falcon
 
-falcon-discover audit rows.csv --target colour --proba p_red,p_green,p_blue --budget 50"""
+falcon-discover audit rows.csv --target colour --proba p_red,p_green,p_blue --budget 50
+
+falcon-discover audit rows.csv --target outcome --proba score --about version=2.3"""
 Out = Annotated[Path, typer.Option("--out", help="Folder for the results.", rich_help_panel=OUTPUT)]
 Details = Annotated[
     bool,
@@ -119,6 +122,15 @@ Saved = Annotated[
     typer.Option(
         "--save",
         help="File for the fitted audit, to score new rows with 'score'.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+About = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=TEXT",
+        help="Fact to show in the report, such as version=2.3. Model, version, owner, purpose and "
+        "period stand at its top. Repeatable.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -253,6 +265,7 @@ def audit(
         list[str] | None,
         typer.Option(help="Column that is not a feature. Repeatable.", rich_help_panel=DATA),
     ] = None,
+    about: About = None,
     tau: Tau = f"{PAPER.tau:g}",
     threshold: Threshold = PAPER.decision_threshold,
     budget: Budget = PAPER.main_budget,
@@ -307,6 +320,7 @@ def audit(
         backbone=backbone or "auto",
         positive=positive,
         leave_out=tuple(leave_out or ()),
+        about=facts_of(about or ()),
         identity=identity,
         time=time,
         cost=cost,

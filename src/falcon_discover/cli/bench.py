@@ -53,7 +53,7 @@ resumable = functools.partial(
 )
 
 
-@bench_app.command()
+@bench_app.command(epilog="Example: falcon-discover bench run --dataset adult --seed 7")
 @resumable
 def run(
     store: StoreFolder = STORE,
@@ -75,7 +75,10 @@ def run(
     scheduler: Scheduler = None,
     workers: Workers = 2,
 ) -> None:
-    """Fit every candidate on every split. Takes hours for all; resumes where it was stopped."""
+    """Fit every candidate on every split. Takes hours for all.
+
+    If interrupted, run the same command again to resume.
+    """
     from joblib import effective_n_jobs
 
     from falcon_discover.bench.parts import PARTS, Wanted, do
@@ -111,7 +114,7 @@ def _known(given: list[str] | None, known: tuple[str, ...], what: str) -> list[s
     return given or []
 
 
-@bench_app.command()
+@bench_app.command(epilog="Example: falcon-discover bench tables --out tables")
 @command
 def tables(
     store: StoreFolder = STORE,
@@ -121,7 +124,10 @@ def tables(
     dataset: DataSets = None,
     out: Folder = None,
 ) -> None:
-    """Rebuild the paper's tables from the store: printed as Markdown; with --out, CSV and LaTeX."""
+    """Rebuild the paper's tables from finished runs, without fitting anything.
+
+    Prints Markdown; --out also writes CSV and LaTeX.
+    """
     from falcon_discover.bench.output import build, markdown, wide, write_tables
 
     study = _study(store, dataset)
@@ -133,10 +139,13 @@ def tables(
         echo(f"\n{number_of(len(built), 'table')} in {out}")
 
 
-@bench_app.command()
+@bench_app.command(epilog="Example: falcon-discover bench beyond --out beyond")
 @command
 def beyond(store: StoreFolder = STORE, dataset: DataSets = None, out: Folder = None) -> None:
-    """Show our extensions of the paper: gated rankers, calibrated risk, the guarantee."""
+    """Show what goes beyond the paper: gated rankers, calibrated risk, the guarantee.
+
+    Reads finished runs and fits nothing.
+    """
     from falcon_discover.bench.figures import draw_beyond
     from falcon_discover.bench.output import beyond_tables
     from falcon_discover.bench.ranker_study import summary
@@ -149,10 +158,13 @@ def beyond(store: StoreFolder = STORE, dataset: DataSets = None, out: Folder = N
         echo(f"\n{number_of(len(built), 'table')} and {number_of(len(drawn), 'figure')} in {out}")
 
 
-@bench_app.command()
+@bench_app.command(epilog="Example: falcon-discover bench actions --dataset adult")
 @command
 def actions(store: StoreFolder = STORE, dataset: DataSets = None, out: Folder = None) -> None:
-    """Show how regions and calibrators do on test rows."""
+    """Show how well regions and calibrators do on test rows.
+
+    Reads finished runs and fits nothing.
+    """
     from falcon_discover.bench.actions import action_tables
 
     built = action_tables(_study(store, dataset))
@@ -161,10 +173,13 @@ def actions(store: StoreFolder = STORE, dataset: DataSets = None, out: Folder = 
         echo(f"\n{number_of(len(built), 'table')} in {out}")
 
 
-@bench_app.command()
+@bench_app.command(epilog="Example: falcon-discover bench comparators --out comparators")
 @command
 def comparators(store: StoreFolder = STORE, dataset: DataSets = None, out: Folder = None) -> None:
-    """Show what an audit finds in stronger, frozen models."""
+    """Show what an audit finds in stronger, frozen models.
+
+    Reads finished runs and fits nothing.
+    """
     from falcon_discover.bench.comparators import comparator_tables
     from falcon_discover.bench.figures import draw_comparators
 
@@ -184,28 +199,31 @@ def _show_and_write(built: dict[str, DataFrame], out: Path | None) -> None:
         write_beyond(built, out)
 
 
-@bench_app.command()
+@bench_app.command(epilog="Example: falcon-discover bench figures --out figures")
 @command
 def figures(
     store: StoreFolder = STORE,
     dataset: DataSets = None,
     out: Annotated[Path, typer.Option("--out", help="Folder for the figures.")] = Path("figures"),
 ) -> None:
-    """Draw the paper's figures from the store."""
+    """Draw the paper's figures from finished runs, without fitting anything."""
     from falcon_discover.bench.figures import draw_all
 
     drawn = draw_all(_study(store, dataset), out)
     echo(f"{number_of(len(drawn), 'figure')} in {out}")
 
 
-@bench_app.command()
+@bench_app.command(epilog="Example: falcon-discover bench check --out check.csv")
 @command
 def check(
     store: StoreFolder = STORE,
     dataset: DataSets = None,
     out: Annotated[Path | None, typer.Option("--out", help="CSV file for all comparisons.")] = None,
 ) -> None:
-    """Compare every number printed in the paper with ours, with a verdict."""
+    """Compare every number printed in the paper with ours, with a verdict.
+
+    Reads finished runs and fits nothing.
+    """
     from falcon_discover.bench.check import check as compare
     from falcon_discover.bench.check import counted as by_verdict
 

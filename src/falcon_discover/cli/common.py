@@ -13,7 +13,7 @@ import shutil
 import sys
 import textwrap
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec
@@ -64,6 +64,31 @@ def budget_of(text: str | float) -> float:
         return float(text)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is not a number: give 0.2 or 50.") from None
+
+
+# Facts that the audit itself knows, which nobody else may state.
+KNOWN_FACTS = ("mode", "library", "rows", "candidates", "absent")
+
+
+def facts_of(given: Iterable[str]) -> dict[str, str]:
+    """Return what the caller says about the audit, by name.
+
+    Examples
+    --------
+    >>> facts_of(["version=2.3", "owner = Credit risk"])
+    {'version': '2.3', 'owner': 'Credit risk'}
+    """
+    facts: dict[str, str] = {}
+    for text in given:
+        name, _, value = (part.strip() for part in text.partition("="))
+        if not name or not value:
+            raise InputError(f"--about is {text!r}: write name=text, such as version=2.3.")
+        if name in KNOWN_FACTS:
+            raise InputError(f"--about gives {name!r}, which the audit knows itself: leave it out.")
+        if name in facts:
+            raise InputError(f"--about gives {name!r} twice: give it once.")
+        facts[name] = value
+    return facts
 
 
 # Panels of the help, in the order of a user's questions.
@@ -118,7 +143,7 @@ def is_dask(engine: str, scheduler: str | None) -> bool:
         raise InputError(f"--engine is {engine!r}: choose one of {', '.join(ENGINES)}.")
     if engine != "dask":
         if scheduler is not None:
-            raise InputError("--scheduler only applies to --engine dask: add it.")
+            raise InputError("--scheduler only applies with --engine dask: add that option.")
         return False
     if not is_installed("distributed"):
         raise InputError(hint("--engine dask", "dask"))

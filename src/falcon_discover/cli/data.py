@@ -15,7 +15,7 @@ data_app = typer.Typer(
 )
 
 
-@data_app.command("list")
+@data_app.command("list", epilog="Example: falcon-discover datasets list --json")
 @command
 def list_datasets(as_json: AsJson = False) -> None:
     """List the known data sets and where they are."""
@@ -43,7 +43,7 @@ def list_datasets(as_json: AsJson = False) -> None:
     echo(pd.DataFrame(rows).to_string(index=False))
 
 
-@data_app.command()
+@data_app.command(epilog="Example: falcon-discover datasets fetch phoneme spambase")
 @command
 def fetch(names: Annotated[list[str], typer.Argument(help="Data sets to download.")]) -> None:
     """Download data sets from OpenML into the user's cache."""
@@ -53,7 +53,7 @@ def fetch(names: Annotated[list[str], typer.Argument(help="Data sets to download
         echo(f"{name}: {datasets.fetch(name)}")
 
 
-@data_app.command()
+@data_app.command(epilog="Example: falcon-discover datasets verify adult")
 @command
 def verify(
     names: Annotated[

@@ -77,7 +77,7 @@ def learn(
     columns = named_columns(proba or (), rows.columns)
     if falcon.audit_.model is None and not columns:
         raise InputError(
-            "this audit was made of predictions alone: name the column of their scores with "
+            "this audit was made from predictions alone: name the column of their scores with "
             "--proba."
         )
     _check_columns(rows, columns, str(data))
@@ -116,8 +116,8 @@ def _features(falcon: FalconDiscover, table: pd.DataFrame, where: str, others: s
         left = [name for name in table.columns if name not in others]
         if len(left) != falcon.n_features_in_:
             raise InputError(
-                f"the audit was fitted on {falcon.n_features_in_} columns without names, and "
-                f"{where} has {len(left)} beside id and scores."
+                f"the audit was fitted on {falcon.n_features_in_} columns without names, but "
+                f"{where} has {len(left)} besides id and scores: give the same columns."
             )
         return table[left].to_numpy()
     for name in names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -46,6 +46,7 @@ class AuditRequest:
     backbone: str = "auto"
     positive: str | None = None
     leave_out: tuple[str, ...] = ()
+    about: dict[str, str] = field(default_factory=dict)
     identity: str | None = None
     time: str | None = None
     cost: str | None = None
@@ -145,7 +146,7 @@ def _about(
         name=name,
         target=request.target,
         rows=len(data),
-        how=how,
+        how=how | request.about,
         settings=_settings(request),
         budget=request.budget,
         max_residual_rate=request.max_residual_rate,

@@ -162,7 +162,8 @@ def score(
     """Score new rows with a saved audit, and list the riskiest for review.
 
     Writes prediction, confidence, suspicion and risk as parquet files to OUT.
-    Files may be of any size. If interrupted, run the same command again to resume.
+    Files may be of any size; a million rows take a few minutes.
+    If interrupted, run the same command again to resume.
 
     --queue adds OUT/_queue/queue.html, a page to work through, and queue.csv.
     Pass the marks that you download from the page to 'feedback'.

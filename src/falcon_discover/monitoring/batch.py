@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -22,6 +22,7 @@ from falcon_discover.monitoring.comparison import Comparison, Judged, compared
 from falcon_discover.monitoring.drift import Domain, drift
 from falcon_discover.monitoring.estimate import figures_of
 from falcon_discover.monitoring.statistics import BatchStatistics, region_numbers
+from falcon_discover.runtime.display import Result
 from falcon_discover.runtime.records import plain, records
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
@@ -31,8 +32,12 @@ if TYPE_CHECKING:
     from falcon_discover.plots.batches import BatchPlots
 
 
-@dataclass(frozen=True, eq=False)
-class BatchReport:
+# A notebook shows so many lines of what changed; `drift` has them all.
+MOST_CHANGES = 10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BatchReport(Result):
     """What to expect of rows without labels; `falcon.monitor(X)` returns one.
 
     Attributes
@@ -77,7 +82,7 @@ class BatchReport:
     alarm: Alarm
     tau: Tau
     confidence_level: float
-    judged: Judged | None = field(default=None, repr=False)
+    judged: Judged | None = None
 
     @classmethod
     def of(
@@ -182,11 +187,21 @@ class BatchReport:
         }
         return {**plain(found), **frames}
 
-    def __repr__(self) -> str:
+    def text(self) -> str:
+        """Return what to expect of the batch and what changed, in words."""
         return words.told(self)
 
-    def _repr_html_(self) -> str:
-        return words.html(self)
+    def headline(self) -> str:
+        """Return what to expect of the batch, without what changed."""
+        return words.headline(self)
+
+    def next_step(self) -> str:
+        """Return what to do, in a sentence or two."""
+        return words.next_step(self)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return what a notebook shows: errors by predicted class, and what changed most."""
+        return {"By predicted class": self.classes, "What changed": self.drift.head(MOST_CHANGES)}
 
 
 def _region_names(audit: FittedAudit) -> list[str]:

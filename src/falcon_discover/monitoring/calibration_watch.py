@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from falcon_discover.exceptions import InputError, check_number
+from falcon_discover.runtime.display import Result
 from falcon_discover.runtime.records import plain
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.runtime.words import counted, percent
@@ -30,8 +31,8 @@ STAKES = np.array([0.1, 0.2, 0.4, 0.8, -0.1, -0.2, -0.4, -0.8])
 TOLERANCE = 0.1
 
 
-@dataclass(frozen=True)
-class CalibrationWatch:
+@dataclass(frozen=True, repr=False)
+class CalibrationWatch(Result):
     """The running check of the risks' calibration; each batch with labels makes a new one.
 
     Attributes
@@ -103,8 +104,13 @@ class CalibrationWatch:
     @property
     def sentence(self) -> str:
         """What the batches say, and what to do."""
+        step = self.next_step()
+        return f"{self.text()} {step[0].upper()}{step[1:]}"
+
+    def text(self) -> str:
+        """Return what the batches say."""
         if not self.batches:
-            return "No batch with labels yet: compare one with its labels."
+            return "There is no batch with labels yet."
         batches = f"{self.batches:,} batch{'' if self.batches == 1 else 'es'}"
         found = (
             f"{self.observed:,} confident errors in {batches}, {counted(self.expected)} estimated."
@@ -112,11 +118,17 @@ class CalibrationWatch:
         if self.alarm:
             more = "more" if self.observed > self.expected else "fewer"
             return (
-                f"Audit again: the risks no longer hold. {found} There are {more} than estimates "
-                f"within {percent(self.tolerance)} allow; the alarm went off at batch "
+                f"The risks no longer hold. {found} That is {more} than risks that are off by up "
+                f"to {percent(self.tolerance)} can explain; the alarm went off at batch "
                 f"{self.raised_at:,}."
             )
-        return f"The risks hold so far. {found} Keep comparing."
+        return f"The risks hold so far. {found}"
+
+    def next_step(self) -> str:
+        """Return what to do, in a sentence."""
+        if self.alarm:
+            return "audit again on fresh labelled rows."
+        return "compare the next batch once its labels are known."
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, from which `from_dict` makes the same check."""
@@ -128,11 +140,10 @@ class CalibrationWatch:
         names = asdict(cls())
         missing = [name for name in names if name not in kept]
         if missing:
-            raise InputError(f"this is not a kept calibration watch: it lacks {missing[0]!r}.")
+            raise InputError(f"this is not a saved calibration watch: it lacks {missing[0]!r}.")
         values = {name: kept[name] for name in names}
         if len(values["capital"]) != len(STAKES):
-            raise InputError(f"this is not a kept calibration watch: capital has no {len(STAKES)}.")
+            raise InputError(
+                f"this is not a saved calibration watch: capital needs {len(STAKES)} values."
+            )
         return cls(**{**values, "capital": tuple(float(value) for value in values["capital"])})
-
-    def __repr__(self) -> str:
-        return self.sentence

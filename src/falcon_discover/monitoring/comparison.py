@@ -13,6 +13,7 @@ from falcon_discover.evaluation.risks import RiskCalibration
 from falcon_discover.exceptions import InputError, check_number
 from falcon_discover.monitoring.calibration_watch import CalibrationWatch
 from falcon_discover.monitoring.estimate import count_interval
+from falcon_discover.runtime.display import Result
 from falcon_discover.runtime.records import plain, records
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.runtime.words import counted, percent
@@ -30,8 +31,8 @@ class Judged:
     risk: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Result):
     """An estimate beside what was found; `BatchReport.compare(y)` returns one.
 
     Attributes
@@ -69,14 +70,17 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """Whether the estimate held, and what to do."""
+        return f"{self._said()} {self.watch.sentence}"
+
+    def _said(self) -> str:
         if not self.eligible:
-            return "There was no confident prediction to be wrong about. Compare the next batch."
+            return "There was no confident prediction to be wrong about."
         said = "held" if self.held else "did not hold"
         level = percent(self.confidence_level)
         return (
             f"The estimate {said}: {self.observed:,} of {self.eligible:,} confident predictions "
             f"were wrong, {counted(self.expected)} estimated ({level} interval {self.low:,} to "
-            f"{self.high:,}). {self.watch.sentence}"
+            f"{self.high:,})."
         )
 
     def frame(self) -> pd.DataFrame:
@@ -103,12 +107,14 @@ class Comparison:
             "watch": self.watch.to_dict(),
         }
 
-    def __repr__(self) -> str:
-        return self.sentence if self.risks is None else f"{self.sentence}\n\n{self.risks}"
+    def text(self) -> str:
+        """Return whether the estimate held, and whether the risks did row by row."""
+        said = f"{self._said()} {self.watch}"
+        return said if self.risks is None else f"{said}\n\n{self.risks}"
 
-    def _repr_html_(self) -> str:
-        table = self.frame().to_html(index=False, float_format="{:.4g}".format)
-        return f"<p>{self.sentence}</p>\n{table}"
+    def next_step(self) -> str:
+        """Return what to do, in a sentence."""
+        return self.watch.next_step()
 
 
 def by_class(judged: Judged, known: BoolArray, wrong: BoolArray, names: list[Any]) -> pd.DataFrame:
@@ -181,7 +187,9 @@ def _codes(y: Any, report: BatchReport, rows: int) -> tuple[IntArray, BoolArray]
     """Return labels as positions among the classes, and which rows have one."""
     values = pd.Series(np.asarray(y, dtype=object).ravel())
     if len(values) != rows:
-        raise InputError(f"y has {len(values):,} labels, and the batch has {rows:,} rows.")
+        raise InputError(
+            f"y has {len(values):,} labels, but the batch has {rows:,} rows: give one each."
+        )
     known = values.notna().to_numpy()
     codes = np.full(rows, -1, dtype=np.intp)
     if known.any():

@@ -194,7 +194,9 @@ def _neighbours(signals: Mapping[str, float]) -> list[str]:
     share, k = signals.get("labelled_as_predicted", np.nan), signals.get("neighbours", np.nan)
     if not share >= SIDING_SHARE:
         return []
-    return [f"{round(share * k)} of its {int(k)} nearest neighbours have the predicted label"]
+    same = round(share * k)
+    who = f"all {same}" if same == k else f"{same} of its {int(k)}"
+    return [f"{who} nearest neighbours have the predicted label"]
 
 
 def _opinions(signals: Mapping[str, float]) -> list[str]:
@@ -211,4 +213,5 @@ def _stability(signals: Mapping[str, float]) -> list[str]:
     drift = signals.get("max_drift", np.nan)
     if signals.get("label_consistency", np.nan) < 1 or not drift < SMALL_DRIFT:
         return []
-    return [f"small changes move the score by at most {drift:.2f}"]
+    most = f" (by {drift:.2f} at most)" if drift >= 0.005 else ""
+    return [f"small changes hardly move the score{most}"]

@@ -84,8 +84,8 @@ def located(judged: pd.DataFrame, rows: pd.DataFrame, where: str, identity: str 
         outside = numbers[(numbers < 0) | (numbers >= len(rows))]
         if len(outside):
             raise InputError(
-                f"row {int(outside.iloc[0])} is marked, and {where} has {len(rows):,} rows: are "
-                "the marks of other rows?"
+                f"row {int(outside.iloc[0])} is marked, but {where} has {len(rows):,} rows: are "
+                "the marks from another file?"
             )
         return numbers.to_numpy(dtype=np.intp)
     if identity not in rows.columns:
@@ -102,8 +102,8 @@ def located(judged: pd.DataFrame, rows: pd.DataFrame, where: str, identity: str 
     lost = wanted[~wanted.isin(places.index)]
     if len(lost):
         raise InputError(
-            f"{identity} {lost.iloc[0]!r} is marked, and {where} has no such row: are the marks of "
-            "other rows?"
+            f"{identity} {lost.iloc[0]!r} is marked, but {where} has no such row: are the marks "
+            "from another file?"
         )
     return places[~places.index.duplicated()][wanted].to_numpy(dtype=np.intp)
 
@@ -140,6 +140,6 @@ def _check(
     first = int(np.flatnonzero(~same)[0])
     row = judged["row"].iloc[first] if "row" in judged.columns else first
     raise InputError(
-        f"row {row} has {what} {theirs.iloc[first]} in the marks and {ours.iloc[first]} by this "
-        "audit: are the marks of another audit, or of other rows?"
+        f"row {row} has {what} {theirs.iloc[first]} in the marks and {ours.iloc[first]} in this "
+        "audit: are the marks from another audit, or another file?"
     )

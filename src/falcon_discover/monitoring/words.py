@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import math
-from html import escape
 from typing import TYPE_CHECKING
-
-import pandas as pd
 
 from falcon_discover.runtime.words import counted, level, percent, rate
 
@@ -29,9 +26,14 @@ NEXT = {
 SHOWN = 5
 
 
+def expected(report: BatchReport) -> str:
+    """Return how the batch compares with the audit, and what to expect of it."""
+    return f"{HEADLINES[report.alarm]} {_estimate(report)}"
+
+
 def sentence(report: BatchReport) -> str:
     """Return what to expect, what to do, and what cannot be seen."""
-    return f"{HEADLINES[report.alarm]} {_estimate(report)} {NEXT[report.alarm]} {UNSEEN}"
+    return f"{expected(report)} {next_step(report)}"
 
 
 def _estimate(report: BatchReport) -> str:
@@ -51,14 +53,24 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def headline(report: BatchReport) -> str:
+    """Return the verdict and the figures behind it, a line each."""
+    return "\n".join([HEADLINES[report.alarm], *_lines(report)])
+
+
 def told(report: BatchReport) -> str:
-    """Return the report as it prints itself."""
+    """Return the report as it prints itself, without the next step."""
     parts = [HEADLINES[report.alarm], "", *_lines(report)]
     changed = report.drift[report.drift["changed"]]
     if len(changed):
         parts += ["", f"Changed since the audit ({len(changed)} of {len(report.drift)}):"]
         parts += [_change(line) for line in changed.head(SHOWN).itertuples()]
-    return "\n".join([*parts, "", f"{NEXT[report.alarm]} {UNSEEN}"])
+    return "\n".join(parts)
+
+
+def next_step(report: BatchReport) -> str:
+    """Return what to do, and what to keep an eye on whatever the alarm."""
+    return f"{NEXT[report.alarm]} {UNSEEN}"
 
 
 def _lines(report: BatchReport) -> list[str]:
@@ -88,17 +100,3 @@ def _then(report: BatchReport) -> str:
 
 def _change(line: object) -> str:
     return f"  {line.name} ({line.what}): distance {line.distance:.2f}"  # type: ignore[attr-defined]
-
-
-def html(report: BatchReport) -> str:
-    """Return the report for a notebook."""
-    tables = {"By predicted class": report.classes, "What changed": report.drift.head(10)}
-    parts = [f"<p><b>{escape(HEADLINES[report.alarm])}</b></p>"]
-    parts += [f"<p>{escape(line)}</p>" for line in _lines(report)]
-    for title, table in tables.items():
-        parts += [f"<p>{title}</p>", _table(table)]
-    return "\n".join([*parts, f"<p>{escape(NEXT[report.alarm])} {escape(UNSEEN)}</p>"])
-
-
-def _table(frame: pd.DataFrame) -> str:
-    return str(frame.to_html(index=False, float_format="{:.3g}".format))

@@ -88,7 +88,7 @@ class Plots:
         """Draw calibration before and after recalibration, on rows no calibrator has seen."""
         found = self._curves.recalibration()
         methods = _lines(found.table[found.table["method"] != CAUTIOUS])
-        return draw(charts.calibration_chart(methods, self._tau), axes)
+        return draw(charts.calibration_chart(methods), axes)
 
     def __repr__(self) -> str:
         names = ", ".join(f"{name}()" for name in FIGURES)

@@ -26,7 +26,7 @@ MEASURES = {
     "nll": "log loss",
     "brier": "Brier score",
     "ece": "calibration error (ECE)",
-    "errors_at_coverage": "errors among as many as were {tau} sure before",
+    "errors_at_coverage": "errors at equal coverage",
 }
 METHOD_STYLES = ("fill2", "fill1", "fill0 hatched")
 
@@ -240,18 +240,17 @@ def contribution_chart(families: Records) -> Chart:
     return _intervals(titles.contribution_title(families), "loss of AUROC without it", rows, 0.0)
 
 
-def calibration_chart(methods: Records, tau: float | Mapping[str, float]) -> Chart:
+def calibration_chart(methods: Records) -> Chart:
     """Return each measure as a share of what it was by the first method: below 1 is better.
 
     Where that was 0 there is no share, and the figure alone shows.
     """
     before, width = methods[0], 0.92 / len(methods)
-    names = {key: label.format(tau=level(tau)) for key, label in MEASURES.items()}
-    shares = [m[key] / before[key] for m in methods for key in names if before[key]]
+    shares = [m[key] / before[key] for m in methods for key in MEASURES if before[key]]
     top = 1.02 * max([1.0, *shares])
-    layers: Layers = [Line([(1, 0), (1, len(names))], "rule strong")]
+    layers: Layers = [Line([(1, 0), (1, len(MEASURES))], "rule strong")]
     for i, (method, style) in reversed(list(enumerate(zip(methods, METHOD_STYLES, strict=True)))):
-        for k, (key, label) in enumerate(names.items()):
+        for k, (key, label) in enumerate(MEASURES.items()):
             high, value = k + 0.04 + i * width, method[key]
             note = f"{method['method']}: {label} {_short(value)}"
             layers.append(Text((top, high + width / 2), _short(value), "margin"))
@@ -261,7 +260,7 @@ def calibration_chart(methods: Records, tau: float | Mapping[str, float]) -> Cha
     return Chart(
         titles.calibration_title(methods),
         Axis("relative to before (below 1 is better)", 0, top),
-        _list(list(names.values()), lines=len(methods)),
+        _list(list(MEASURES.values()), lines=len(methods)),
         layers,
     )
 

@@ -45,7 +45,7 @@ def series_chart(batches: Sequence[dict[str, Any]]) -> Chart:
     return Chart(
         _title(batches),
         Axis("batch", 0, max(len(batches), 1), names=few([b["batch"] for b in batches], NAMES)),
-        Axis("expected errors among confident predictions", 0, top, rate),
+        Axis("confident errors expected", 0, top, rate),
         layers,
     )
 

@@ -93,9 +93,9 @@ def contribution_title(families: Records) -> str:
     """Return which family of signals is missed most."""
     missed = [f for f in families if not undefined(f["low"]) and f["low"] > 0]
     if not missed:
-        return "No single family of signals is missed when it is left out"
+        return "Leaving out any single family of signals changes little"
     most = max(missed, key=lambda f: float(f["loss"]))
-    return f"Missed most when left out: {most['family']} (AUROC falls by {number(most['loss'])})"
+    return f"Leaving out {most['family']} costs most: AUROC falls by {number(most['loss'])}"
 
 
 def calibration_title(methods: Records) -> str:

@@ -162,7 +162,7 @@ def in_words(conditions: Sequence[Condition], width: int | None = None) -> str:
 
 
 def short_names(rules: Sequence[Sequence[Condition]]) -> list[str]:
-    """Return each rule in short; no two names are equal.
+    """Return each rule in short; no two names are equal, nor two columns of one rule.
 
     Examples
     --------
@@ -179,11 +179,22 @@ def short_names(rules: Sequence[Sequence[Condition]]) -> list[str]:
             short = in_words(rules[i], SHORT_NAME * wider)
             names[i] = shortened(short, SHORT_RULE * wider)
         count = Counter(names)
-        alike = [i for i in alike if count[names[i]] > 1 and names[i] != full[i]]
+        alike = [
+            i
+            for i in alike
+            if names[i] != full[i]
+            and (count[names[i]] > 1 or _look_alike(rules[i], SHORT_NAME * wider))
+        ]
         wider *= 2
     # Rules may read the same in full: names that differ in white space only are told by place.
     count = Counter(names)
     return [name if count[name] == 1 else f"{name} (#{i + 1})" for i, name in enumerate(names)]
+
+
+def _look_alike(rule: Sequence[Condition], width: int) -> bool:
+    """Return whether different columns of a rule have the same name in short."""
+    columns = {shortened(condition.column) for condition in rule}
+    return len({shortened(column, width) for column in columns}) < len(columns)
 
 
 def simple_number(low: float, high: float) -> float:

@@ -263,7 +263,7 @@ def _check_review(review: pd.DataFrame) -> None:
         values = review[column]
         if not pd.api.types.is_numeric_dtype(values.dtype) or values.isna().any():
             raise InputError(
-                f"the review list holds other things than numbers in its column {column!r}: "
+                f"the review list has values that are not numbers in its column {column!r}: "
                 f"{changed}"
             )
     if review["row"].duplicated().any():
@@ -288,8 +288,8 @@ def _check_identity(review: pd.DataFrame, marks: pd.DataFrame, column: str) -> N
         first = int(np.flatnonzero(~same)[0])
         raise InputError(
             f"row {pairs['row'].iloc[first]} has the {column} {theirs.iloc[first]!r} in the marks "
-            f"and {ours.iloc[first]!r} in the review list: are the marks of another audit? If not, "
-            "delete that column from the marks."
+            f"and {ours.iloc[first]!r} in the review list: are the marks from another audit? If "
+            "not, delete that column from the marks."
         )
 
 

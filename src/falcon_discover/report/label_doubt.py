@@ -17,8 +17,8 @@ FIRST_LABELS = 10
 # A ranker that estimates no risk needs one that does fitted beside it: up to so many rows it is.
 FEW_ROWS = 6_000
 COSTLY = (
-    "The audit's ranker estimates no risk, and to fit one that does was left out to save time: ask "
-    "for finding.label_doubt() in Python, or audit with the ranker 'auto'."
+    "Not computed, to save time: this ranker estimates no risk, so another would have to be "
+    "fitted. Ask for it with finding.label_doubt() in Python, or audit with the ranker 'auto'."
 )
 
 

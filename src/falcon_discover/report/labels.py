@@ -45,16 +45,16 @@ CAPTIONS = {
     "signals": "Each signal alone, among confident predictions",
     "contributions": "Loss without each family of signals",
     "recalibration": "Calibration before and after, by method",
-    "about": "Data, settings and versions",
+    "about": "What was audited, and how",
     "classes": "Rows by label",
     "glossary": "Terms of this report",
 }
 # The key figures: what stands below each number.
 TILES = {
     "confident": "confident predictions: at least {level} sure ({share} of {audited})",
-    "rate": "of these were wrong (95% interval {interval})",
+    "rate": "of these were wrong (95% interval {interval}){elsewhere}",
     "expected": "errors implied by the model's own confidence",
-    "yield": "rows in this list is a confident error; picked at random, {usual}",
+    "yield": "rows in this list is a confident error; of all confident predictions, {usual}",
     "capture": "of the confident errors are in this list ({errors} of {events})",
     "guarantee": "of the rows to review, for at most {target} confident errors in the rest",
     "cost": "of the cost of confident errors ({total}) is in this list",
@@ -87,6 +87,8 @@ ABOUT = {
     "model": "model",
     "library": "library",
     "version": "model version",
+    "owner": "model owner",
+    "purpose": "purpose of the model",
     "absent": "not available",
     "which rows": "which rows",
     "tau": "confidence threshold",

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from falcon_discover.monitoring.alarm import ALARMS
 from falcon_discover.monitoring.batch import BatchReport
-from falcon_discover.monitoring.words import HEADLINES, UNSEEN
+from falcon_discover.monitoring.words import HEADLINES, NEXT, UNSEEN, expected
 from falcon_discover.plots.series import ALARM_NAMES, series_chart
 from falcon_discover.report.page import Figure, Grid, Section, Tile
 from falcon_discover.report.svg import svg
@@ -20,10 +20,12 @@ from falcon_discover.runtime.atomic import write_text
 from falcon_discover.runtime.format import count, share, text, undefined
 from falcon_discover.runtime.versions import __version__
 from falcon_discover.runtime.words import percent, rate
+from falcon_discover.signals.catalogue import BY_NAME
 
 Reports = Mapping[str, BatchReport]
 # What changed is shown for so many columns and signals, and for so many batches.
 CHANGES, BATCHES = 8, 6
+CHECK = "Check a few labels from time to time."
 ALARM_WORDS = {
     "more_errors_expected": "with more confident errors than at the audit",
     "unlike_audited": "unlike the audited rows",
@@ -86,7 +88,8 @@ def html(reports: Reports, *, audit: str) -> str:
             audit=text(audit),
             version=__version__,
             latest_name=text(name),
-            latest=latest.sentence,
+            latest=expected(latest),
+            steps=[NEXT[latest.alarm], CHECK],
             alarm=latest.alarm,
             alarms=[ALARM_NAMES[alarm] for alarm in ALARM_WORDS],
             verdict=_verdict(reports) if len(reports) > 1 else HEADLINES[latest.alarm],
@@ -106,7 +109,7 @@ def _tiles(reports: Reports) -> list[Tile]:
             f"interval {latest.errors_low:,} to {latest.errors_high:,})",
         ),
         Tile(_rate(latest.rate), f"of its {latest.eligible:,} confident predictions"),
-        Tile(_rate(latest.audit_rate), "of the confident predictions at the audit"),
+        Tile(_rate(latest.audit_rate), "of the confident predictions were wrong at the audit"),
         Tile(f"{latest.promised:,.0f}", "errors that the model's own confidence implies"),
         Tile(f"{alarmed:,} of {len(reports):,}", "batches set off an alarm"),
     ]
@@ -117,7 +120,11 @@ def _series(reports: Reports) -> Section:
     chart = series_chart(records)
     shown = table(reports)
     grid = Grid.of("Every batch", {str(name): list(shown[name]) for name in shown})
-    words = f"{chart.title}. {_verdict(reports)}"
+    level = percent(list(reports.values())[-1].confidence_level)
+    words = (
+        "Each point is the share of a batch's confident predictions that are expected to be wrong, "
+        f"with its {level} interval."
+    )
     figure = Figure("series", chart.title, words, svg(chart, "series", words), grid)
     title = "Confident errors to expect, batch by batch"
     return Section("series", title, "Batches", figures=[figure])
@@ -136,7 +143,7 @@ def _changes(reports: Reports) -> list[Section]:
         if changed.empty:
             caption = f"Batch {text(name)}: no column and no signal has changed noticeably"
         lines: dict[str, list[str]] = {
-            "column or signal": [text(value) for value in changed["name"]],
+            "column or signal": [_name(line) for line in changed.to_dict("records")],
             "kind": list(changed["what"]),
             "size of the change (0 none, 1 complete)": [f"{v:.2f}" for v in changed["distance"]],
         }
@@ -147,6 +154,12 @@ def _changes(reports: Reports) -> list[Section]:
         f"{apart:.2f}: 0.5 means that it cannot, 1 that it always can."
     ] if not undefined(apart) else []  # fmt: skip
     return [Section("changes", "What changed since the audit", "Changes", lead=lead, grids=grids)]
+
+
+def _name(change: dict[str, Any]) -> str:
+    """Return a column as it is called, or a signal in words."""
+    signal = BY_NAME.get(change["name"]) if change["what"] == "signal" else None
+    return text((signal and (signal.label or signal.doubt)) or change["name"])
 
 
 def _limits() -> Section:

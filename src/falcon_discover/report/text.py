@@ -16,13 +16,14 @@ SENTENCES = {
     "verdict.fewer": "The model is more reliable than it claims. {errors} of its {rows} confident "
     "predictions were wrong ({rate}); its own confidence implies about {expected}.",
     "verdict.none": "No confident error was found. All {rows} confident predictions were right; "
-    "with 95% confidence, fewer than {high} of such predictions are wrong{provided}.",
+    "the model's own confidence implies about {expected} errors. With 95% confidence, fewer than "
+    "{high} of such predictions are wrong{provided}.",
     "verdict.never": "The model is never confident here. None of its {audited} predictions reaches "
     "{level}, so none can be a confident error.",
     "verdict.doubtful": "Do not rely on these figures: read the warning first. {errors} of {rows} "
     "confident predictions were wrong.",
     "verdict.queue": "Check these {listed} rows first: about {expected} of them should turn out to "
-    "be confident errors, {ratio}.",
+    "be confident errors ({ratio}).",
     "verdict.queue.unknown": "Check these {listed} rows first. The ranking does not estimate how "
     "many are wrong; the model's own confidence implies about {implied} errors among all {rows} "
     "confident predictions.",
@@ -39,10 +40,10 @@ SENTENCES = {
     "{target} of the predictions are confident errors.",
     "next.guarantee.all": "Review every confident prediction ({budget} of the rows): no smaller "
     "review could be shown to leave at most {target} confident errors in the rest.",
-    "next.regions": "Review by hand where {region}: {errors} of {rows} confident predictions were "
-    "wrong, about {expected} expected.",
+    "next.regions": "Review by hand wherever {region}: {errors} of {rows} confident predictions "
+    "were wrong, about {expected} expected.",
     "next.recalibrate": "Recalibrate the model, or act on higher confidence only.",
-    "next.wrong": "Read the {errors} errors in the list: is the model wrong, or the label?",
+    "next.wrong": "Look into the {errors} errors in the list: is the model wrong, or the label?",
     "next.score": "Rank new rows, whose labels are not known yet: falcon-discover score, or "
     "report(path, X) in Python.",
     "next.audit": "Audit again when fresh labelled rows arrive.",
@@ -54,17 +55,18 @@ SENTENCES = {
     # The review list.
     "review.rehearsal": "A rehearsal: the labels of these rows are known, so you can see what a "
     "review would have found.",
-    "review.listed": "The {listed} riskiest of {audited} predictions ({budget}), riskiest first.",
-    "review.costs": "The {listed} predictions of {audited} with the highest expected cost "
-    "({budget}), highest first.",
+    "review.listed": "The {listed} riskiest of {audited} predictions{budget}, riskiest first.",
+    "review.costs": "The {listed} predictions of {audited} with the highest expected cost"
+    "{budget}, highest first.",
     "review.found": "{errors} of them are confident errors, {ratio}; of all confident predictions, "
     "{usual}.",
-    "review.ends": "Your budget of {budget} has room for {asked} rows; the list ends at {listed}, "
-    "since no other row of that budget is confident enough to be a confident error.",
+    "review.ends": "Your budget of {asked_for} has room for {asked} rows. The list ends at "
+    "{listed}: no other row is confident enough to be a confident error.",
     "review.empty": "No prediction is confident, so there is nothing to list.",
     "review.shown": "This page holds the first {shown} of them, so that it stays small; the whole "
     "list is in review.csv and review.parquet beside it.",
     # Regions.
+    "regions.never": "There is no confident prediction, so there is no region to find.",
     "regions.none": "No region has more confident errors than the model's confidence implies.",
     "regions.unconfirmed": "No region is confirmed to have more confident errors than the model's "
     "confidence implies.",
@@ -76,11 +78,11 @@ SENTENCES = {
     "regions.no more than predicted": "In {n} there are no more confident errors than the model's "
     "confidence implies.",
     "regions.not frequent": "In {n} confident errors are not frequent.",
-    "regions.held": "{n} held: these rows show an excess again (tested at 5% for all regions "
-    "together).",
+    "regions.held": "{n} held: confident errors are more frequent there on these rows too (tested "
+    "at 5% for all regions together).",
     "regions.did not hold": "{n} did not hold: the excess is clearly smaller here than in the fit.",
     "regions.cannot tell": "For {n} these rows cannot tell.",
-    "regions.again": "These regions were confirmed in the fit; here they are counted and tested "
+    "regions.again": "The regions were confirmed in the fit; here they are counted and tested "
     "again.",
     "regions.confirmed": "Each was found on one half of the labelled rows and confirmed on the "
     "other.",
@@ -103,7 +105,7 @@ SENTENCES = {
     "{expected} expected (p = {p}).",
     "conflict.unclear": "No cell clearly stands out; framed, the one that comes closest: {events} "
     "of {rows} wrong, about {expected} expected (p = {p}).",
-    "conflict.left out": "No map: {reason}",
+    "conflict.left out": "There is no map of weak evidence and unstable scores. {reason}",
     # Which class is mistaken for which.
     "sides.none": "There is no confident error in any class.",
     "sides.wrong": "{events} of {eligible} rows confidently predicted as {predicted} were in fact "
@@ -121,8 +123,8 @@ SENTENCES = {
     "budget.capture.one": "the riskiest {budget} finds {captured} of {events}",
     "budget.missed": "After a review of the riskiest {budget}, {rate} of the other rows are "
     "confident errors. The upper line holds for all budgets at once with 95% confidence, "
-    "{assumed}, so you may pick a budget from it. It rises at the right end because few rows are "
-    "left there to learn from, not because more review is worse.",
+    "{assumed}, so you may pick a budget from it. Where it rises at the right end, few "
+    "rows are left to learn from; that does not mean that more review is worse.",
     # Confidence and accuracy.
     "calibrated.model": "The model is right in {accuracy} of all cases (AUROC {auroc}, calibration "
     "error {ece}).",
@@ -150,8 +152,8 @@ SENTENCES = {
     "contributions.words": "How much the ranking loses without each family of signals. If an "
     "interval includes 0, the other families make up for it. All intervals hold together.",
     # What is left out, and why.
-    "labels.first": "Check these {n} first:",
-    "labels.one": "Check this one:",
+    "labels.first": "Check the {n} below first.",
+    "labels.one": "Check the one below.",
     "labels.limit": "A label is doubtful where errors of the model are rare. The share of wrong "
     "labels is estimated, and so is each probability. No row was changed or removed.",
     "left_out.labels": "Not known without labels.",
@@ -161,22 +163,23 @@ SENTENCES = {
     "they are computed from.",
     "left_out.regions": "The audit was saved without the rows that regions are found on.",
     "left_out.errors": "There is no confident error to map.",
-    "left_out.contributions": "Not computed, to save time: it needs one refit per family of "
-    "signals. Ask for it with --contributions, or contributions=True in Python.",
+    "left_out.contributions": "What each family of signals contributes was not computed, to save "
+    "time (one refit per family). Ask for it with --contributions, or contributions=True in "
+    "Python.",
     # Limits.
-    "limits.unseen": "It holds only if the model was not trained on these rows. On its own "
+    "limits.unseen": "The figures hold only if the model was not trained on these rows. On its own "
     "training rows a model's errors are hidden and everything here looks better than it is. No "
     "tool can tell from the rows alone.",
     "limits.few": "There are only {errors} confident errors. Shares of so few say little: read the "
     "intervals.",
-    "limits.groups": "It applies to groups like these, drawn independently; new rows of the same "
-    "groups may differ.",
-    "limits.rows": "It applies to rows like these, drawn independently. Copies, or many rows of "
-    "one person or device, tell less than their number suggests.",
+    "limits.groups": "The figures apply to groups like these, drawn independently; new rows of the "
+    "same groups may differ.",
+    "limits.rows": "The figures apply to rows like these, drawn independently. Copies, or many "
+    "rows of one person or device, tell less than their number suggests.",
     "limits.drift": "When the population, the features or the meaning of the label change, rates "
     "and bounds no longer hold: audit again on fresh rows.",
-    "limits.labels": "A wrong label counts as an error of the model. Some of what a review finds "
-    "are usually wrong labels.",
+    "limits.labels": "A wrong label counts as an error of the model. Some of the errors that a "
+    "review finds usually turn out to be wrong labels.",
     "limits.regions": "A region shows where errors are frequent, not what causes them, and not "
     "that a group is treated unfairly. It contains correct predictions too.",
     "limits.threshold": "Errors below the confidence threshold are not counted, however many there "
@@ -184,9 +187,13 @@ SENTENCES = {
     "limits.intervals": "Each interval has 95% coverage on its own; about one in twenty will miss.",
     "limits.risk": "Risk says what to check first. It is not grounds for overturning a decision "
     "without review.",
+    "tile.elsewhere": "; in seven public data sets, {interval}",
     # Facts about what was audited.
     "fact.scores": "not given, only its scores",
     "fact.trained": "trained for this audit",
+    "mode.backbone": "a model trained for this audit",
+    "mode.frozen model": "a fitted model",
+    "mode.predictions only": "predictions only",
     "score.predicted": "probability of the predicted class",
     "score.of": "probability of {label}",
     "score.turned": "probability of {label} (p in the review list: of {positive})",
@@ -212,7 +219,7 @@ def say(key: str, **figures: Any) -> Said:
 
     Examples
     --------
-    >>> say("conflict.left out", reason="there is no model."), say("next.again").key
-    ('No map: there is no model.', 'next.again')
+    >>> say("score.of", label="yes"), say("next.again").key
+    ('probability of yes', 'next.again')
     """
     return Said(key, SENTENCES[key].format(**figures))

@@ -25,6 +25,7 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.report.build import About, Report
 from falcon_discover.report.labels import PAGE as PAGE_WORDS
 from falcon_discover.report.sections import facts, next_steps, sections, tiles, title, verdict
+from falcon_discover.report.sections.headline import created
 from falcon_discover.report.terms import Terms
 from falcon_discover.report.text import say
 from falcon_discover.runtime.atomic import write_text
@@ -99,7 +100,7 @@ def escaped_markdown(value: object) -> str:
 
 
 def _footer(summary: dict[str, Any]) -> str:
-    return say("footer", version=summary["versions"]["falcon-discover"], created=summary["created"])
+    return say("footer", version=summary["versions"]["falcon-discover"], created=created(summary))
 
 
 @cache

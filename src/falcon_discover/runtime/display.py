@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -55,6 +56,10 @@ class Result(ABC):
             return frame[frame["tau"] == self.tau]
         return frame
 
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return the tables that a notebook shows, by their titles; one alone needs none."""
+        return {"": self.shown()}
+
     def __repr__(self) -> str:
         return f"{self.text()}\n\nNext: {self.next_step()}"
 
@@ -63,24 +68,27 @@ class Result(ABC):
         return format(self.text(), spec)
 
     def _repr_html_(self) -> str:
-        return html_of(self.headline(), self.shown(), self.next_step())
+        return html_of(self.headline(), self.tables(), self.next_step())
 
 
-def html_of(words: str, frame: pd.DataFrame, next_step: str) -> str:
-    """Return words, the first rows of a table and the next step for a notebook; all escaped.
+def html_of(words: str, tables: Mapping[str, pd.DataFrame], next_step: str) -> str:
+    """Return words, the first rows of titled tables and the next step for a notebook; all escaped.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> page = html_of("2 < 3.", pd.DataFrame({"a<b": [0.25]}), "review()")
+    >>> page = html_of("2 < 3.", {"": pd.DataFrame({"a<b": [0.25]})}, "review()")
     >>> "<p>2 &lt; 3.</p>" in page, "a&lt;b" in page, "<p><b>Next:</b> review()</p>" in page
     (True, True, True)
     """
     parts = [f"<p>{escape(part)}</p>" for part in words.split("\n") if part]
-    if len(frame.columns):
+    for title, frame in tables.items():
+        if not len(frame.columns):
+            continue
+        parts += [f"<p>{escape(title)}</p>"] if title else []
         parts.append(_table(frame.head(MOST_ROWS)))
-    if len(frame) > MOST_ROWS:
-        parts.append(f"<p>The first {MOST_ROWS} of {len(frame):,} rows; frame() has them all.</p>")
+        if len(frame) > MOST_ROWS:
+            parts.append(f"<p>The first {MOST_ROWS} of {len(frame):,} rows.</p>")
     return f"<div>{''.join(parts)}<p><b>Next:</b> {escape(next_step)}</p></div>"
 
 

@@ -78,6 +78,17 @@ def interval(low: Any, high: Any, digits: int = 1) -> str:
     return f"{100 * low:.{digits}f} to {100 * high:.{digits}f}%"
 
 
+def rate_words(value: Any, low: Any, high: Any) -> str:
+    """Return a rate with its interval.
+
+    Examples
+    --------
+    >>> rate_words(0.02, 0.017, 0.024), rate_words(None, None, None)
+    ('2.0% (1.7 to 2.4%)', 'not defined')
+    """
+    return UNDEFINED if undefined(value) else f"{share(value)} ({interval(low, high)})"
+
+
 def between(low: Any, high: Any, digits: int = 3) -> str:
     """Return an interval of plain numbers.
 

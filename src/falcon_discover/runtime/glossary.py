@@ -17,8 +17,8 @@ GLOSSARY = {
         "made with 90% confidence, 90% are correct."
     ),
     "calibration error": (
-        "How far confidence and accuracy lie apart on average (the expected calibration error, "
-        "ECE); 0 is best."
+        "The average gap between confidence and accuracy (expected calibration error, ECE); 0 is "
+        "best."
     ),
     "capture": "The share of all confident errors that a review finds.",
     "confidence": (
@@ -90,7 +90,7 @@ GLOSSARY = {
         "label."
     ),
     "stability": ("Whether the score stays the same when the row is blended with its neighbours."),
-    "support": "How many similar rows there are: thin support means the model had little to go by.",
+    "support": "How many similar rows there are: thin support means the model had little to go on.",
     "surprise": "How unlikely an error seemed: it grows with the confidence of the model.",
     "suspicion": (
         "The number that orders the review list, highest first; where possible it is the risk."

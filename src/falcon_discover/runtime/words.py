@@ -144,13 +144,14 @@ def odds(risk: float) -> str:
     Examples
     --------
     >>> odds(0.11), odds(0.45), odds(0.8), odds(0.00012)
-    ('1 in 9', '1 in 2', '4 in 5', '1 in 8,333')
+    ('1 in 9', '1 in 2', '4 in 5', '1 in 8,300')
     """
     if risk >= 0.6:
         best = min((2 / 3, 3 / 4, 4 / 5, 9 / 10, 19 / 20), key=lambda share: abs(share - risk))
         whole = round(1 / (1 - best))
         return f"{whole - 1} in {whole}"
-    return f"1 in {round(1 / risk):,}"
+    # Beyond 100, two digits are as much as can be meant.
+    return f"1 in {float(f'{1 / risk:.2g}') if risk < 0.01 else round(1 / risk):,.0f}"
 
 
 def no_column(column: object, columns: Iterable[object], where: str) -> str:

@@ -26,6 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from falcon_discover import rankers
+from falcon_discover.audit.absent import PREDICTIONS
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.audit.finding import Finding
 from falcon_discover.data.files import spreadsheet_safe
@@ -187,7 +188,10 @@ def _write(falcon: FalconDiscover, plan: Plan, chosen: dict[Part, IntArray], fol
     about = About(
         name=names[0] if len(names) == 1 else f"{len(names)} files",
         rows=plan.rows,
-        how={"rows": f"the riskiest {len(found.state):,} of {plan.rows:,} scored rows"},
+        how={
+            **(PREDICTIONS if falcon.audit_.model is None else {"model": falcon.backbone_}),
+            "rows": f"the riskiest {len(found.state):,} of {plan.rows:,} scored rows",
+        },
         settings={"ranker": rankers.name_of(falcon.audit_.spec), "severity": falcon.severity},
         budget=len(found.state),
         contributions=False,

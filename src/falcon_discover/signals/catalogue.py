@@ -92,7 +92,7 @@ CATALOGUE = (
     ),
     Signal(
         "entropy", "confidence", "high", "nats",
-        "entropy of the class probabilities; of more than two classes on the scale of two",
+        "entropy of the class probabilities; with more classes, on the scale of two",
         in_paper=True, label="Uncertainty of the score (entropy)",
     ),
     Signal(
@@ -110,7 +110,7 @@ CATALOGUE = (
         label="Distance to the most similar case",
     ),
     Signal(
-        "neighbours", "neighbours", None, "rows", "how many neighbours the shares are taken of"
+        "neighbours", "neighbours", None, "rows", "how many neighbours the shares are based on"
     ),
     Signal(
         "labelled_as_predicted", "neighbours", "low", "share",
@@ -126,7 +126,7 @@ CATALOGUE = (
     ),
     Signal(
         "prediction_agreement", "neighbours", "low", "share",
-        "share of the nearest neighbours for which the model decides alike",
+        "share of the nearest neighbours with the same prediction",
         in_paper=True, label="Similar cases with the same prediction",
     ),
     Signal(
@@ -151,7 +151,7 @@ CATALOGUE = (
         "mean move of the score when the row is mixed with its neighbours",
         in_paper=True, needs_model=True, label="Average move of the score under small changes",
         doubt="small changes move the score", rescaled="log_drift",
-        axis=Axis("instability", "mean drift"),
+        axis=Axis("instability", "average move of the score"),
     ),
     Signal(
         "max_drift", "stability", "high", "score", "the largest of these moves",
@@ -161,7 +161,7 @@ CATALOGUE = (
         "label_consistency", "stability", "low", "share",
         "share of the mixes that keep the decision",
         in_paper=True, needs_model=True, label="Small changes that keep the prediction",
-        axis=Axis("instability", "share of flips", complement="label_inconsistency"),
+        axis=Axis("instability", "share of flipped decisions", complement="label_inconsistency"),
     ),
     Signal(
         "logit_variance", "stability", "high", "log-odds squared",

@@ -6,8 +6,8 @@ from typing import Any
 
 from falcon_discover.report.labels import ABOUT
 from falcon_discover.report.page import Grid, Section, Summary
-from falcon_discover.report.sections.headline import period, score_of
-from falcon_discover.report.text import say
+from falcon_discover.report.sections.headline import created, period, score_of
+from falcon_discover.report.text import SENTENCES, say
 from falcon_discover.runtime.format import count, number, share, text
 from falcon_discover.runtime.glossary import GLOSSARY
 from falcon_discover.runtime.words import budget_words
@@ -36,12 +36,13 @@ def about_section(summary: Summary) -> Section:
         "score": score_of(data),
         "period": period(data),
         **{name: value for name, value in how.items() if name not in ("candidates", "rows")},
+        "mode": say(f"mode.{how['mode']}") if f"mode.{how.get('mode')}" in SENTENCES else None,
         "which rows": how.get("rows"),
         **summary["settings"],
         "tau": _tau(summary["settings"]["tau"]),
         "budget": budget_words(summary["settings"]["budget"]),
         **summary["versions"],
-        "created": f"{summary['created']}, in {number(summary['seconds'], 1)} s",
+        "created": f"{created(summary)} ({number(summary['seconds'], 0)} s)",
     }
     shown = {name: value for name, value in about.items() if value not in (None, "")}
     grids = [

@@ -11,7 +11,7 @@ from falcon_discover.report.page import Figure, Grid, Section, Summary, column
 from falcon_discover.report.sections.headline import about
 from falcon_discover.report.svg import svg
 from falcon_discover.report.text import Said, say
-from falcon_discover.runtime.format import amount, count, interval, number, share
+from falcon_discover.runtime.format import amount, count, interval, number, rate_words, share
 from falcon_discover.runtime.words import level
 
 METHODS = {CAUTIOUS: "discrepancy, caution auto"}
@@ -119,13 +119,11 @@ def recalibration_section(summary: Summary) -> Section:
             "accuracy": column(methods, share, "accuracy"),
             "confident": column(methods, count, "confident"),
             "confident errors": column(methods, count, "confident_errors"),
-            "rate and 95% interval": [
-                f"{share(m['rate'])} ({interval(m['low'], m['high'])})" for m in methods
-            ],
+            "rate and 95% interval": column(methods, rate_words, "rate", "low", "high"),
             "errors at equal coverage": column(methods, amount, "errors_at_coverage"),
         },
     )
-    chart = svg(calibration_chart(drawn, found["tau"]), "change", words)
+    chart = svg(calibration_chart(drawn), "change", words)
     figure = Figure("change", FIGURES["change"], words, chart, grid)
     lead: list[str] = [_change(before, after), found["words"]]
     points: list[str] = [say("recalibration.coverage"), say("recalibration.caution")]

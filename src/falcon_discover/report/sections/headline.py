@@ -6,6 +6,7 @@ import math
 from datetime import datetime
 from typing import Any
 
+from falcon_discover.evaluation.public_audits import public_rates
 from falcon_discover.report.page import Fact, Summary, Tile
 from falcon_discover.report.text import Said, say
 from falcon_discover.runtime.format import count, interval, number, share, text
@@ -15,6 +16,8 @@ from falcon_discover.runtime.words import level, odds, percent, rate
 NO_NAME = "rows"
 # More steps than these, before the last, are not read.
 MOST_STEPS = 3
+# Longer facts are cut: they are to be read at a glance.
+MAX_FACT = 300
 
 
 def title(summary: Summary) -> str:
@@ -31,12 +34,17 @@ def facts(summary: Summary) -> list[Fact]:
         "model": _model(how),
         **{key: how.get(key) for key in ("version", "owner", "purpose")},
         "data": _rows(summary),
-        "period": period(data),
+        "period": how.get("period") or period(data),
         "target": _target(data),
         "score": score_of(data),
-        "created": f"{datetime.fromisoformat(summary['created']):%d %b %Y, %H:%M} UTC",
+        "created": created(summary),
     }
-    return [Fact(key, text(value)) for key, value in known.items() if value]
+    return [Fact(key, text(value, MAX_FACT)) for key, value in known.items() if value]
+
+
+def created(summary: Summary) -> str:
+    """Return when the report was made, as people write it."""
+    return f"{datetime.fromisoformat(summary['created']):%d %b %Y, %H:%M} UTC"
 
 
 def _model(how: dict[str, Any]) -> str:
@@ -63,7 +71,7 @@ def period(data: dict[str, Any]) -> str:
 
 
 def _target(data: dict[str, Any]) -> str:
-    labels = [text(label, 40) for label in data["classes"]]
+    labels = [text(label, 60) for label in data["classes"]]
     if len(labels) > 2:
         words = f"{len(labels)} classes"
     else:
@@ -170,13 +178,19 @@ def tiles(summary: Summary) -> list[Tile]:
         return [confident, *_queue_tiles(sure, review)]
     found = [confident]
     if sure["rows"]:
-        ends = interval(sure["low"], sure["high"])
-        found.append(Tile.named("rate", rate(sure["rate"]), interval=ends))
+        ends, elsewhere = interval(sure["low"], sure["high"]), _elsewhere(summary)
+        found.append(Tile.named("rate", rate(sure["rate"]), interval=ends, elsewhere=elsewhere))
     if sure["errors"] and review["listed"]:
         usual = _in(sure["errors"], sure["rows"])
         found.append(Tile.named("yield", _in(review["errors"], review["listed"]), usual=usual))
         found.append(_captured(summary))
     return [*found, *_asked_tiles(summary)]
+
+
+def _elsewhere(summary: Summary) -> str:
+    """Return the rates in public data sets, where they can be compared."""
+    rates = public_rates(summary["settings"]["tau"], len(summary["data"]["classes"]))
+    return say("tile.elsewhere", interval=interval(*rates)) if rates else ""
 
 
 def _captured(summary: Summary) -> Tile:

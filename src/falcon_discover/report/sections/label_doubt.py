@@ -25,5 +25,5 @@ def label_doubt_section(summary: Summary) -> list[Section]:
             "what sides with the model": [text(line["reason"], 400) for line in first],
         },
     )
-    lead = [f"{found['words']} {listed}", say("labels.limit")]
+    lead = [found["words"], say("labels.limit"), listed]
     return [Section.named("labels", lead, grids=[grid])]

@@ -45,6 +45,8 @@ def regions_section(summary: Summary) -> Section:
         for i, r in enumerate(shown)
     ]
     lead: list[str] = [*_lead([r for r in shown if r["kind"] != "all"], summary, usual)]
+    if shown and not any(r["eligible"] for r in shown):
+        bars, shown, lead = [], [], [say("regions.never")]
     grids = [_region_grid(shown)] if shown else []
     points: list[str] = []
     if doubtful:
@@ -65,7 +67,7 @@ def _lead(shown: list[dict[str, Any]], summary: Summary, usual: float | None) ->
     if not shown:
         return [say("regions.unconfirmed" if summary["regions"] else "regions.none")]
     if any(r["outcome"] for r in shown):
-        said = [say("regions.again"), *_counted([r["outcome"] for r in shown], OUTCOMES)]
+        said = [*_counted([r["outcome"] for r in shown], OUTCOMES), say("regions.again")]
         said.append(say("regions.confirmed"))
     else:
         said = [*_counted([r["claim"] for r in shown], CLAIMS), say("regions.confirmed")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from falcon_discover.report.page import Grid, Section, Summary, column
 from falcon_discover.report.text import Said, say
 from falcon_discover.runtime.format import count, number, share, text
-from falcon_discover.runtime.words import budget_words, odds
+from falcon_discover.runtime.words import budget_words, is_count, odds, percent
 
 
 def review_section(summary: Summary) -> Section:
@@ -36,7 +36,8 @@ def _lead(summary: Summary, costed: bool) -> list[str]:
         "listed": count(review["listed"]),
         "audited": count(review["audited"]),
         "asked": count(review["asked"]),
-        "budget": budget_words(review["budget"]),
+        "budget": "" if is_count(review["budget"]) else f" ({percent(review['budget'])})",
+        "asked_for": budget_words(review["budget"]),
         "shown": count(review["shown"]),
     }
     said: list[Said] = [say("review.rehearsal")] if labelled else []

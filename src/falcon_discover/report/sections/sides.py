@@ -6,7 +6,7 @@ from typing import Any
 
 from falcon_discover.report.page import Grid, Section, Summary, column
 from falcon_discover.report.text import Said, say
-from falcon_discover.runtime.format import amount, count, interval, share, text
+from falcon_discover.runtime.format import amount, count, rate_words, share, text
 from falcon_discover.runtime.words import budget_words, rate
 
 # A table of all pairs with more classes cannot be read; nor can a longer list.
@@ -27,9 +27,7 @@ def sides_section(summary: Summary) -> Section:
         "rows": column(sides, count, "rows"),
         "confident": column(sides, count, "eligible"),
         "wrong": column(sides, count, "events"),
-        "rate and 95% interval": [
-            f"{share(s['rate'])} ({interval(s['low'], s['high'])})" for s in sides
-        ],
+        "rate and 95% interval": column(sides, rate_words, "rate", "low", "high"),
         "of all other rows" if several else "of all rows of that class": column(
             sides, share, "of_class"
         ),

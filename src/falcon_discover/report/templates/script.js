@@ -113,7 +113,7 @@
     var right = row.actual === row.predicted;
     var words = right ? say("tag.right") : say("tag.wrong", data.classes[row.actual]);
     if (row.label_doubt >= 0.5) { words += say("tag.doubt", percent(row.label_doubt)); }
-    return make("span", { class: "tag " + (right ? "right" : "wrong"), dir: "auto", text: words });
+    return make("span", { class: "tag " + (right ? "right" : "wrong"), dir: "auto", title: words, text: words });
   }
 
   function buttons(row) {
@@ -150,7 +150,7 @@
           "aria-label": say("open", name(row)), on: { click: function () { toggle(row); } }
         });
       }],
-      ["predicted", say("predicted"), "label", function (row) { return make("bdi", { title: data.classes[row.predicted], text: data.classes[row.predicted] }); }],
+      ["predicted", say("predicted"), "label predicted", function (row) { return make("bdi", { title: data.classes[row.predicted], text: data.classes[row.predicted] }); }],
       ["confidence", say("confidence"), "wide", function (row) { return make("span", { class: "num", text: percent(row.confidence) }); }],
       has("risk") ? ["risk", say("risk"), "risk", risk, say("risk.scale", Math.round(100 * SCALE) + "%")] : ["suspicion", say("suspicion"), "", risk],
       has("expected_cost") ? ["expected_cost", say("expected_cost"), "wide", amount("expected_cost")] : has("cost") ? ["cost", say("cost"), "wide", amount("cost")] : null,
@@ -182,7 +182,7 @@
     body.textContent = "";
     page.forEach(function (row) {
       var line = make("tr", { class: "row", "data-row": row.rank }, wanted.map(function (column) {
-        return make("td", { class: column[2] }, [column[3](row)]);
+        return make("td", { class: column[2], "data-label": column[1] }, [column[3](row)]);
       }));
       showMark(line, row);
       body.appendChild(line);
