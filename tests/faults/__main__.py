@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import tempfile
-from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from faults.campaign import campaign
-from faults.operations import OPERATIONS, prepared
+# Threads that are there before a fork are not there after it.
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
-RESULTS = Path(__file__).parents[2] / "results" / "reliability"
+import pandas as pd
+from faults.campaign import Held, campaign
+from faults.operations import OPERATIONS, prepared, with_older_results
+
+RESULTS = Path(__file__).parents[2] / "results" / "reliability" / "faults.csv"
+COLUMNS = ["operation", "fault", "points", "held"]
 
 
 def main() -> None:
@@ -19,54 +26,61 @@ def main() -> None:
     parser.add_argument("--only", help="one operation, by name")
     parser.add_argument("--every", type=int, default=1, help="strike at every so many calls only")
     given = parser.parse_args()
-    import pandas as pd
-
-    lines = []
     with tempfile.TemporaryDirectory() as scratch:
-        work = Path(scratch)
+        work = Path(scratch).resolve()
+        before = work / "before"
         # Prepared in a process of its own: this one must fork, and may have no threads.
-        child = os.fork()
-        if child == 0:
-            prepared(work / "before")
-            os._exit(0)
-        if os.waitpid(child, 0)[1]:
-            raise SystemExit("the folder to begin with could not be made")
+        in_child(lambda: prepared(before))
+        with_older_results(before)
         for operation in OPERATIONS:
             if given.only not in (None, operation.name):
                 continue
-            tried: Counter[str] = Counter()
-            failed: Counter[str] = Counter()
             (work / operation.name).mkdir()
-            for held in campaign(
-                operation, work / "before", work / operation.name, every=given.every
-            ):
-                tried[held.mode] += 1
-                if held.wrong:
-                    failed[held.mode] += 1
-                    print(
-                        f"  {held.operation}, call {held.point} ({held.call}), {held.mode}: "
-                        f"{held.wrong}",
-                        flush=True,
-                    )
-            for mode, count in tried.items():
-                lines.append(
-                    {
-                        "operation": operation.name,
-                        "fault": mode,
-                        "points": count,
-                        "held": count - failed[mode],
-                    }
-                )
-                print(
-                    f"{operation.name:<20} {mode:<14} {count:>4} points, "
-                    f"{count - failed[mode]:>4} held",
-                    flush=True,
-                )
-    frame = pd.DataFrame(lines)
-    print(f"all: {frame['points'].sum()} points, {frame['held'].sum()} held")
-    if given.only is None and given.every == 1:
-        RESULTS.mkdir(parents=True, exist_ok=True)
-        frame.to_csv(RESULTS / "faults.csv", index=False, lineterminator="\n")
+            lines = table(campaign(operation, before, work / operation.name, every=given.every))
+            print(lines.to_string(index=False, header=False), flush=True)
+            if given.every == 1:
+                keep(lines)
+
+
+def table(points: Iterable[Held]) -> pd.DataFrame:
+    """Return how many points held, by operation and fault; say what was wrong with the others."""
+    found = []
+    for point in points:
+        if point.wrong:
+            where = f"{point.operation}, call {point.point} ({point.call}), {point.mode}"
+            print(f"  {where}: {point.wrong}", file=sys.stderr, flush=True)
+        found.append((point.operation, point.mode, 1, int(not point.wrong)))
+    lines = pd.DataFrame(found, columns=COLUMNS)
+    return lines.groupby(COLUMNS[:2], sort=False, as_index=False).sum()
+
+
+def keep(lines: pd.DataFrame) -> None:
+    """Put the lines of an operation into the table, in place of older ones."""
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    if RESULTS.exists():
+        known = pd.read_csv(RESULTS)
+        known = known[~known["operation"].isin(lines["operation"])]
+        lines = pd.concat([known, lines])
+    order = [operation.name for operation in OPERATIONS]
+    lines = lines.sort_values("operation", key=lambda names: names.map(_place(order)), kind="stable")
+    lines.to_csv(RESULTS, index=False, lineterminator="\n")
+
+
+def _place(order: list[str]) -> Callable[[str], int]:
+    return lambda name: order.index(name) if name in order else len(order)
+
+
+def in_child(work: Callable[[], object]) -> None:
+    """Do something in a process of its own, or end this one too."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    if os.waitpid(child, 0)[1]:
+        raise SystemExit("the folder to begin with could not be made")
 
 
 if __name__ == "__main__":
