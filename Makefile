@@ -20,7 +20,7 @@ test-slow: $(VENV)/.dev
 
 # Every call that touches the disk fails, or kills the process, in turn: results/reliability/faults.csv.
 faults: $(VENV)/.dev
-	PYTHONPATH=tests $(BIN)/python -m faults
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m faults
 
 # The same tests, with the share of lines and branches of each module that they run; without the
 # one that measures processor time, which tracing adds to.

@@ -9,11 +9,8 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-# Threads that are there before a fork are not there after it.
-for library in ("OMP", "OPENBLAS", "MKL"):
-    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
-
 import pandas as pd
+
 from faults.campaign import Held, campaign
 from faults.operations import OPERATIONS, prepared, with_older_results
 
@@ -62,12 +59,10 @@ def keep(lines: pd.DataFrame) -> None:
         known = known[~known["operation"].isin(lines["operation"])]
         lines = pd.concat([known, lines])
     order = [operation.name for operation in OPERATIONS]
-    lines = lines.sort_values("operation", key=lambda names: names.map(_place(order)), kind="stable")
+    lines = lines.sort_values(
+        "operation", key=lambda names: names.map(_place(order)), kind="stable"
+    )
     lines.to_csv(RESULTS, index=False, lineterminator="\n")
-
-
-def _place(order: list[str]) -> Callable[[str], int]:
-    return lambda name: order.index(name) if name in order else len(order)
 
 
 def in_child(work: Callable[[], object]) -> None:

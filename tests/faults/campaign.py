@@ -143,7 +143,12 @@ def _as_read(folder: Path) -> dict[str, str]:
 
 
 def campaign(
-    operation: Operation, before: Path, work: Path, *, every: int = 1, modes: tuple[str, ...] = MODES
+    operation: Operation,
+    before: Path,
+    work: Path,
+    *,
+    every: int = 1,
+    modes: tuple[str, ...] = MODES,
 ) -> Iterator[Held]:
     """Strike at each call of an operation in turn, in each way, and look at what is left.
 
