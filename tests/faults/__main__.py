@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from faults.campaign import Held, campaign
@@ -59,9 +60,8 @@ def keep(lines: pd.DataFrame) -> None:
         known = known[~known["operation"].isin(lines["operation"])]
         lines = pd.concat([known, lines])
     order = [operation.name for operation in OPERATIONS]
-    lines = lines.sort_values(
-        "operation", key=lambda names: names.map(_place(order)), kind="stable"
-    )
+    places = [order.index(name) if name in order else len(order) for name in lines["operation"]]
+    lines = lines.iloc[np.argsort(places, kind="stable")]
     lines.to_csv(RESULTS, index=False, lineterminator="\n")
 
 

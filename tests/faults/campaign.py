@@ -13,7 +13,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -107,11 +107,14 @@ def _in_child(
         os._exit(code)
 
 
-def _one_moment() -> AbstractContextManager[object]:
-    """Let all reports be made at the same time, so that they can be compared."""
+@contextmanager
+def _one_moment() -> Iterator[None]:
+    """Let all reports be made at the same time and in no time, so that they can be compared."""
     from falcon_discover.report import build
 
-    return patch.object(build, "datetime", Mock(now=lambda zone: datetime(2026, 1, 1, tzinfo=zone)))
+    clock = Mock(now=lambda zone: datetime(2026, 1, 1, tzinfo=zone))
+    with patch.object(build, "datetime", clock), patch.object(time, "perf_counter", lambda: 0.0):
+        yield
 
 
 def _scratch(folder: Path) -> Path:
