@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import zipfile
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 
@@ -51,6 +52,8 @@ def everything(folder: Path) -> str:
     return found.hexdigest()
 
 
+# Most audits of a folder stay as they are from one look to the next.
+@lru_cache(maxsize=64)
 def _of_audit(data: bytes) -> str:
     """Return a hash of what a saved audit says, whole or not at all."""
     found = hashlib.sha256()

@@ -115,7 +115,7 @@ def test_a_run_is_resumed_with_the_same_results(audit, data, tmp_path, monkeypat
     assert not (half / "_DONE.json").exists()
     watch_files(audit, [data], half, by="week", part_rows=100, engine=dying)
     assert counted == [0, 1, 2, 3, 4]
-    for name in ("batches.jsonl", "batches.csv", "_DONE.json"):
+    for name in ("batches.jsonl", "batches.csv", "monitor.html", "_DONE.json"):
         assert (half / name).read_bytes() == (whole / name).read_bytes()
 
 
