@@ -12,10 +12,11 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from unittest.mock import Mock, patch
 
@@ -37,12 +38,14 @@ class Operation:
     run : does it, and returns an exit code
     sets : files (by regular expression) that must be of one version: all old, or all new
     last : the file that says that all is done; everything else is new where it is
+    every : strike at every so many calls only; more than 1 where an attempt takes seconds
     """
 
     name: str
     run: Callable[[Path], int]
     sets: tuple[str, ...] = ()
     last: str | None = None
+    every: int = 1
 
 
 @dataclass(frozen=True)
@@ -159,7 +162,7 @@ def campaign(
     ----------
     before : the folder as it is before the operation
     work : an empty folder to try it in
-    every : strike at every so many calls only, where there is no time for all
+    every : strike at every so many of the operation's points only, where there is no time for all
     """
     clean = fresh(before, work)
     old = snapshot(clean)
@@ -170,7 +173,7 @@ def campaign(
     _import(whole.modules)
     # A new start from a folder in the same state was tried before.
     restarted: dict[str, str] = {}
-    for point in range(1, len(whole.calls) + 1, every):
+    for point in points(whole.calls)[:: every * operation.every]:
         for mode in modes:
             folder = fresh(before, work)
             struck = attempt(operation.run, folder, Fault(folder, point, mode))
@@ -181,6 +184,18 @@ def campaign(
                 restarted[left] = _after_restart(again, snapshot(folder), new)
             wrong = wrong or restarted[left]
             yield Held(operation.name, mode, point, whole.calls[point - 1], wrong)
+
+
+def points(calls: Sequence[str]) -> list[int]:
+    """Return the numbers of the calls to strike at.
+
+    Of many writes into one file, one after the other, these are the first two and the last.
+    """
+    chosen = []
+    for _, run in groupby(range(len(calls)), lambda i: calls[i]):
+        numbers = [i + 1 for i in run]
+        chosen += numbers if len(numbers) < 4 else [*numbers[:2], numbers[-1]]
+    return chosen
 
 
 def _import(modules: tuple[str, ...]) -> None:

@@ -17,6 +17,8 @@ from unittest.mock import patch
 
 import pyarrow.parquet as pq
 
+from faults.contents import TOKEN
+
 KILLED, INTERRUPTED = 137, 130
 ONCE, FOR_GOOD, KILL, CTRL_C = (
     "one call fails",
@@ -49,7 +51,7 @@ class Fault:
         """Count a call, and fail or die if its turn has come."""
         if not self._watches(path):
             return
-        self.calls.append(what)
+        self.calls.append(f"{what} {TOKEN.sub('', Path(os.fsdecode(path)).name)}")
         number = len(self.calls)
         if not self.at or number < self.at or (number > self.at and self.mode != FOR_GOOD):
             return
