@@ -232,6 +232,18 @@ def test_the_plan_names_files_as_they_were_given(audit, data, tmp_path, monkeypa
     assert set(plan["files"][0]) == {"file", "rows", "bytes", "modified"}
 
 
+def test_a_part_damaged_on_disk_is_scored_again(audit, data, tmp_path):
+    scores(audit, data, tmp_path / "out")
+    part = tmp_path / "out" / "part-00000.parquet"
+    whole = part.read_bytes()
+    column = pq.read_metadata(part).row_group(0).column(3)
+    damaged = bytearray(whole)
+    damaged[column.data_page_offset + column.total_compressed_size - 5] ^= 1
+    part.write_bytes(damaged)
+    assert score_files(audit, [data], tmp_path / "out").scored_now == 1
+    assert part.read_bytes() == whole
+
+
 def test_a_run_is_done_only_when_its_queue_is(audit, data, tmp_path, monkeypatch):
     def failing(*_):
         raise OSError(28, "No space left on device")
