@@ -9,11 +9,12 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from faults.campaign import Held, campaign
+from faults.injection import MODES
 from faults.operations import OPERATIONS, prepared, with_older_results
+from faults.scenarios import NEED_ROOT, SCENARIOS
 
 RESULTS = Path(__file__).parents[2] / "results" / "reliability" / "faults.csv"
 COLUMNS = ["operation", "fault", "points", "held"]
@@ -21,7 +22,7 @@ COLUMNS = ["operation", "fault", "points", "held"]
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m faults")
-    parser.add_argument("--only", help="one operation, by name")
+    parser.add_argument("--only", help="one operation or fault, by name")
     parser.add_argument("--every", type=int, default=1, help="strike at every so many calls only")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
@@ -38,6 +39,17 @@ def main() -> None:
             print(lines.to_string(index=False, header=False), flush=True)
             if given.every == 1:
                 keep(lines)
+        for scenario in SCENARIOS:
+            if given.only not in (None, scenario.fault):
+                continue
+            if scenario.run in NEED_ROOT and os.geteuid() != 0:
+                print(f"{scenario.fault}: left out, only root may mount a disk")
+                continue
+            place = work / scenario.run.__name__
+            place.mkdir()
+            lines = table(scenario.points(before, place))
+            print(lines.to_string(index=False, header=False), flush=True)
+            keep(lines)
 
 
 def table(points: Iterable[Held]) -> pd.DataFrame:
@@ -53,15 +65,15 @@ def table(points: Iterable[Held]) -> pd.DataFrame:
 
 
 def keep(lines: pd.DataFrame) -> None:
-    """Put the lines of an operation into the table, in place of older ones."""
+    """Put lines into the table, in place of older ones of the same operation and fault."""
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     if RESULTS.exists():
         known = pd.read_csv(RESULTS)
-        known = known[~known["operation"].isin(lines["operation"])]
-        lines = pd.concat([known, lines])
-    order = [operation.name for operation in OPERATIONS]
-    places = [order.index(name) if name in order else len(order) for name in lines["operation"]]
-    lines = lines.iloc[np.argsort(places, kind="stable")]
+        lines = pd.concat([known, lines]).drop_duplicates(COLUMNS[:2], keep="last")
+    faults = [*MODES, *(scenario.fault for scenario in SCENARIOS)]
+    names = [operation.name for operation in OPERATIONS]
+    place = lines["operation"].map(names.index) + len(names) * lines["fault"].map(faults.index)
+    lines = lines.iloc[place.argsort(kind="stable")]
     lines.to_csv(RESULTS, index=False, lineterminator="\n")
 
 
