@@ -104,10 +104,13 @@ def _in_child(
         traceback.print_exc()
         code = 99
     finally:
-        counted.write_text(json.dumps([fault.calls, list(sys.modules)]))
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+        try:
+            counted.write_text(json.dumps([fault.calls, list(sys.modules)]))
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            # Whatever happens: nothing of the parent may be done twice.
+            os._exit(code)
 
 
 @contextmanager

@@ -74,8 +74,12 @@ def long_files(name: str, before: Path, work: Path) -> Iterator[str]:
     old, new = _old_new(operation, before, work)
 
     def limited(limit: int, folder: Path) -> int:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-        return operation.run(folder)
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+        try:
+            return operation.run(folder)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
     for limit in LIMITS:
         folder = fresh(before, work)
