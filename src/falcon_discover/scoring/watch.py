@@ -131,6 +131,8 @@ def _watched(
             plan = Plan.of(saved, data, part_rows=part_rows, identity=by, proba=proba)
             falcon = load(saved, trusted=trusted)
             check_columns(falcon, plan.sources, by, plan.proba)
+            if by is None:
+                check_few((source.file for source in plan.sources), None)
         with claimed(out, {**plan.to_dict(), "by": by, "every": every}):
             (out / PARTS).mkdir(exist_ok=True)
             places = {part.number: _place(out, part) for part in plan.parts()}
