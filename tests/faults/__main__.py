@@ -6,7 +6,8 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -23,33 +24,43 @@ COLUMNS = ["operation", "fault", "points", "held"]
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m faults")
     parser.add_argument("--only", help="one operation or fault, by name")
-    parser.add_argument("--every", type=int, default=1, help="strike at every so many calls only")
+    parser.add_argument("--every", type=int, default=1, help="strike at every so many points only")
+    parser.add_argument("--before", type=Path, help="a folder to begin with that is there already")
     given = parser.parse_args()
+    whole = given.every == 1 and given.before is None
+    held = True
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch).resolve()
-        before = work / "before"
-        # Prepared in a process of its own: this one must fork, and may have no threads.
-        in_child(lambda: prepared(before))
-        with_older_results(before)
-        for operation in OPERATIONS:
-            if given.only not in (None, operation.name):
-                continue
-            (work / operation.name).mkdir()
-            lines = table(campaign(operation, before, work / operation.name, every=given.every))
-            print(lines.to_string(index=False, header=False), flush=True)
-            if given.every == 1:
-                keep(lines)
-        for scenario in SCENARIOS:
-            if given.only not in (None, scenario.fault):
-                continue
-            if scenario.run in NEED_ROOT and os.geteuid() != 0:
-                print(f"{scenario.fault}: left out, only root may mount a disk")
-                continue
-            place = work / scenario.run.__name__
+        before = given.before or work / "before"
+        if given.before is None:
+            # Prepared in a process of its own: this one must fork, and may have no threads.
+            in_child(lambda: prepared(before))
+            with_older_results(before)
+        for name, points in chosen(given.only, before, given.every):
+            place = work / name
             place.mkdir()
-            lines = table(scenario.points(before, place))
+            lines = table(points(place))
             print(lines.to_string(index=False, header=False), flush=True)
-            keep(lines)
+            held = held and bool((lines["points"] == lines["held"]).all())
+            if whole:
+                keep(lines)
+    raise SystemExit(0 if held else 1)
+
+
+def chosen(
+    only: str | None, before: Path, every: int
+) -> Iterator[tuple[str, Callable[[Path], Iterator[Held]]]]:
+    """Yield what is to be tried: a name, and what tries it in a folder."""
+    for operation in OPERATIONS:
+        if only in (None, operation.name):
+            yield operation.name, partial(campaign, operation, before, every=every)
+    for scenario in SCENARIOS:
+        if only not in (None, scenario.fault):
+            continue
+        if scenario.run in NEED_ROOT and os.geteuid() != 0:
+            print(f"{scenario.fault}: left out, only root may mount a disk")
+            continue
+        yield scenario.fault, partial(scenario.points, before)
 
 
 def table(points: Iterable[Held]) -> pd.DataFrame:
