@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from faults import clusters
 from faults.campaign import PATIENCE, Attempt, Held, Operation, attempt, fresh
 from faults.contents import snapshot
 from faults.injection import KILL, Fault
@@ -285,6 +286,8 @@ SCENARIOS = (
     Scenario("the same twice at once", ("save", "bench run", "score", "report", "monitor"), rivals),
     Scenario("rows changed before the next start", ("score", "monitor"), changed_input),
     Scenario("a finished part is damaged", ("score", "monitor"), damaged_part),
+    Scenario("a Dask worker is killed", ("score", "monitor"), clusters.worker_dies),
+    Scenario("the Dask scheduler is killed", ("score", "monitor"), clusters.scheduler_dies),
     Scenario("60% to 90% of the memory", ("score", "monitor"), little_memory),
 )  # fmt: skip
 NEED_ROOT = (full_disk, read_only)
