@@ -13,7 +13,14 @@ from typer.testing import CliRunner
 
 from falcon_discover import FalconDiscover, InputError, datasets
 from falcon_discover.cli import app
-from falcon_discover.scoring.batches import MISSING, batch_names, in_order, packed, unpacked
+from falcon_discover.scoring.batches import (
+    MISSING,
+    batch_names,
+    check_few,
+    in_order,
+    packed,
+    unpacked,
+)
 from falcon_discover.scoring.watch import watch_files
 
 NUMBERS = ["signal_a", "signal_b", "load", "height"]
@@ -216,3 +223,9 @@ def test_a_cluster_finds_the_same(audit, data, found):
 
     there = watch_files(audit, [data], by="week", part_rows=60, engine=dask_engine(workers=1))
     assert list(there.lines()) == list(found.lines())
+
+
+def test_more_files_than_batches_are_refused_before_they_are_counted():
+    check_few(map(str, range(1_000)), None)
+    with pytest.raises(InputError, match=r"more than 1,000 files.*--by"):
+        check_few(map(str, range(1_001)), None)
