@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -13,10 +14,10 @@ from typer.testing import CliRunner
 
 from falcon_discover import FalconDiscover, InputError, datasets
 from falcon_discover.cli import app
+from falcon_discover.scoring import batches
 from falcon_discover.scoring.batches import (
     MISSING,
     batch_names,
-    check_few,
     in_order,
     packed,
     unpacked,
@@ -225,7 +226,17 @@ def test_a_cluster_finds_the_same(audit, data, found):
     assert list(there.lines()) == list(found.lines())
 
 
-def test_more_files_than_batches_are_refused_before_they_are_counted():
-    check_few(map(str, range(1_000)), None)
-    with pytest.raises(InputError, match=r"more than 1,000 files.*--by"):
-        check_few(map(str, range(1_001)), None)
+def test_more_files_than_batches_are_refused_before_they_are_counted(
+    audit, data, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(batches, "MOST", 2)
+    files = [tmp_path / f"{i}.parquet" for i in range(3)]
+    for file in files:
+        shutil.copy(data, file)
+
+    def never(*_):
+        raise AssertionError("parts were counted")
+
+    with pytest.raises(InputError, match=r"more than 2 files.*--by"):
+        watch_files(audit, files, tmp_path / "out", engine=never)
+    assert not (tmp_path / "out").exists()
