@@ -25,7 +25,6 @@ from faults.injection import CTRL_C, INTERRUPTED, KILL, KILLED, MODES, Fault
 
 # More than any single attempt needs on a busy machine; longer is a hang.
 PATIENCE = 180.0
-# What a child has imported is imported here too, so that the next child need not.
 LIBRARIES = ("falcon_discover", "pandas", "pyarrow", "sklearn", "scipy", "skops", "jinja2")
 
 
@@ -173,7 +172,7 @@ def campaign(
     if whole.code:
         raise RuntimeError(f"{operation.name} fails by itself: {whole.text}")
     new = snapshot(clean)
-    _import(whole.modules)
+    import_all(whole.modules)
     # A new start from a folder in the same state was tried before.
     restarted: dict[str, str] = {}
     for point in points(whole.calls)[:: every * operation.every]:
@@ -201,7 +200,8 @@ def points(calls: Sequence[str]) -> list[int]:
     return chosen
 
 
-def _import(modules: tuple[str, ...]) -> None:
+def import_all(modules: tuple[str, ...]) -> None:
+    """Import what a child has imported, so that the next one need not."""
     for name in modules:
         if name.partition(".")[0] in LIBRARIES:
             with suppress(Exception):  # some exist only while they are imported by others

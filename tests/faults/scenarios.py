@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from faults import clusters
-from faults.campaign import PATIENCE, Attempt, Held, Operation, attempt, fresh
+from faults.campaign import PATIENCE, Attempt, Held, Operation, attempt, fresh, import_all
 from faults.contents import snapshot
 from faults.injection import KILL, Fault
 from faults.operations import MONITOR, OPERATIONS, SCORE
@@ -59,6 +59,7 @@ def _old_new(operation: Operation, before: Path, work: Path) -> tuple[dict[str, 
     done = attempt(operation.run, clean, Fault(clean))
     if done.code:
         raise RuntimeError(f"{operation.name} fails by itself: {done.text}")
+    import_all(done.modules)
     return old, snapshot(clean)
 
 
@@ -172,8 +173,11 @@ def rivals(name: str, before: Path, work: Path) -> Iterator[str]:
 def _half_done(operation: Operation, before: Path, work: Path) -> Path:
     """Kill an operation before its last part is in place."""
     clean = fresh(before, work)
-    calls = attempt(operation.run, clean, Fault(clean)).calls
-    replaced = [i for i, call in enumerate(calls, start=1) if call.startswith("replace .part-")]
+    whole = attempt(operation.run, clean, Fault(clean))
+    import_all(whole.modules)
+    replaced = [
+        i for i, call in enumerate(whole.calls, start=1) if call.startswith("replace .part-")
+    ]
     folder = fresh(before, work)
     attempt(operation.run, folder, Fault(folder, replaced[-1], KILL))
     return folder
