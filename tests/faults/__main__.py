@@ -23,7 +23,7 @@ COLUMNS = ["operation", "fault", "points", "held"]
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m faults")
-    parser.add_argument("--only", help="one operation or fault, by name")
+    parser.add_argument("--only", action="append", help="an operation or a fault; repeatable")
     parser.add_argument("--every", type=int, default=1, help="strike at every so many points only")
     parser.add_argument("--before", type=Path, help="a folder to begin with that is there already")
     given = parser.parse_args()
@@ -48,14 +48,14 @@ def main() -> None:
 
 
 def chosen(
-    only: str | None, before: Path, every: int
+    only: list[str] | None, before: Path, every: int
 ) -> Iterator[tuple[str, Callable[[Path], Iterator[Held]]]]:
     """Yield what is to be tried: a name, and what tries it in a folder."""
     for operation in OPERATIONS:
-        if only in (None, operation.name):
+        if only is None or operation.name in only:
             yield operation.name, partial(campaign, operation, before, every=every)
     for scenario in SCENARIOS:
-        if only not in (None, scenario.fault):
+        if only is not None and scenario.fault not in only:
             continue
         if scenario.run in NEED_ROOT and os.geteuid() != 0:
             print(f"{scenario.fault}: left out, only root may mount a disk")

@@ -24,7 +24,7 @@ from faults.contents import everything, snapshot
 from faults.injection import CTRL_C, INTERRUPTED, KILL, KILLED, MODES, Fault
 
 # More than any single attempt needs on a busy machine; longer is a hang.
-PATIENCE = 180.0
+PATIENCE = 600.0
 LIBRARIES = ("falcon_discover", "pandas", "pyarrow", "sklearn", "scipy", "skops", "jinja2")
 
 

@@ -80,24 +80,25 @@ OPERATIONS = (
         command(*SCORE, "--out", "scored", "--queue", "3"),
         (r"scored/_queue/.*",),
         last="scored/_DONE.json",
+        every=5,
     ),
     Operation(
         "monitor",
         command(*MONITOR, "--out", "watched"),
         (r"watched/(batches.*|monitor\.html)",),
         last="watched/_DONE.json",
-        every=2,
+        every=5,
     ),
     Operation(
         "learn",
         command("learn", "audit.falcon", "marks.csv", "new.parquet", "--save", "learned.falcon"),
     ),
-    Operation("report", saying(_report), (r"report/.*",), every=2),
+    Operation("report", saying(_report), (r"report/.*",), every=5),
     Operation(
         "audit --save",
         command(*AUDIT, "--out", "report", "--save", "copy.falcon"),
         (r"report/.*",),
-        every=2,
+        every=5,
     ),
 )
 
