@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ALIBI := build/alibi/bin/python
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-slow faults coverage test-lowest versions mutants sbom test-deep test-sdist axe lint bench statistics seeds docs clean
+.PHONY: demo test test-slow faults life coverage test-lowest versions mutants sbom test-deep test-sdist axe lint bench statistics seeds docs clean
 
 # Audits a model on the embedded Adult data; the results are in falcon-report/.
 demo: $(VENV)/.demo
@@ -20,7 +20,11 @@ test-slow: $(VENV)/.dev
 
 # Every call that touches the disk fails, or kills the process, in turn: results/reliability/faults.csv.
 faults: $(VENV)/.dev
-	PYTHONPATH=tests $(BIN)/python -m faults
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m faults
+
+# Memory of 1,000 batches in one process, and folders of 10,000 files: results/reliability/life.csv.
+life: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/life.py
 
 # One operator, comparison or number of the code is another: does a test notice?
 mutants: export OMP_NUM_THREADS = 1

@@ -6,19 +6,28 @@ import builtins
 import errno
 import io
 import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, partialmethod
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pyarrow.parquet as pq
 
-KILLED = 137
-MODES = ("once", "from then on", "kill")
-# Calls of the system by the position of the path among their arguments.
+from faults.contents import TOKEN
+
+KILLED, INTERRUPTED = 137, 130
+ONCE, FOR_GOOD, KILL, CTRL_C = (
+    "one call fails",
+    "every call fails from there on",
+    "the process is killed",
+    "Ctrl-C",
+)
+MODES = (ONCE, FOR_GOOD, KILL, CTRL_C)
+# Calls of the system whose first argument is a path.
 SYSTEM = ("mkdir", "replace", "rename", "unlink", "remove", "rmdir")
 
 
@@ -30,24 +39,28 @@ class Fault:
     ----------
     root : calls elsewhere are left alone
     at : the number of the call to strike at, from 1; 0 only counts
-    mode : "once" fails that call, "from then on" all later ones too, "kill" ends the process
+    mode : one of `MODES`
     """
 
     root: Path
     at: int = 0
-    mode: str = "once"
+    mode: str = ONCE
     calls: list[str] = field(default_factory=list)
 
     def touch(self, what: str, path: Any, *, code: int = errno.ENOSPC) -> None:
         """Count a call, and fail or die if its turn has come."""
         if not self._watches(path):
             return
-        self.calls.append(what)
+        self.calls.append(f"{what} {TOKEN.sub('', Path(os.fsdecode(path)).name)}")
         number = len(self.calls)
-        if not self.at or number < self.at or (number > self.at and self.mode == "once"):
+        if not self.at or number < self.at or (number > self.at and self.mode != FOR_GOOD):
             return
-        if self.mode == "kill":
+        if self.mode == KILL:
             os._exit(KILLED)
+        if self.mode == CTRL_C:
+            # Python raises KeyboardInterrupt as soon as this function goes on.
+            signal.raise_signal(signal.SIGINT)
+            return
         raise OSError(code, os.strerror(code), str(path))
 
     def _watches(self, path: Any) -> bool:
@@ -61,7 +74,7 @@ class Fault:
     @contextmanager
     def watching(self) -> Iterator[Fault]:
         """Put the fault in the way of everything that the block does with files."""
-        opened = io.open
+        opened, made = io.open, pq.ParquetFile.__init__
         with ExitStack() as stack:
             for module in (io, builtins):
                 stack.enter_context(patch.object(module, "open", partial(self._open, opened)))
@@ -74,6 +87,8 @@ class Fault:
             for name in ("write_table", "read_table", "read_metadata"):
                 real = getattr(pq, name)
                 stack.enter_context(patch.object(pq, name, partial(self._parquet, name, real)))
+            reading = partialmethod(_opened_parquet, self, made)
+            stack.enter_context(patch.object(pq.ParquetFile, "__init__", reading))
             yield self
 
     def _call(self, name: str, real: Callable[..., Any], path: Any, *rest: Any, **more: Any) -> Any:
@@ -100,6 +115,14 @@ class Fault:
         raw = io.FileIO(file, mode.replace("b", "").replace("t", ""))
         watched = Watched(raw, self, file)
         return watched if "b" in mode else io.TextIOWrapper(watched, encoding="utf-8")
+
+
+def _opened_parquet(
+    file: pq.ParquetFile, fault: Fault, real: Callable[..., None], source: Any, **more: Any
+) -> None:
+    if isinstance(source, str | os.PathLike):
+        fault.touch("parquet open", source, code=errno.EIO)
+    real(file, source, **more)
 
 
 class Watched(io.BufferedWriter):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import threading
 from unittest.mock import patch
 
 import pytest
@@ -54,28 +55,85 @@ def test_text_is_utf_8_whatever_the_locale(tmp_path):
     assert write_text(tmp_path / "words", "größer\n").read_bytes() == "größer\n".encode()
 
 
-def test_files_of_one_version_are_put_in_place_after_a_death_between_two_of_them(tmp_path):
-    paths = tmp_path / "a", tmp_path / "b"
-    for path in paths:
-        write_text(path, "old")
+def written(folder, text):
+    with atomic_write(folder / "a", folder / "b") as files:
+        for file in files:
+            file.write(text.encode())
+
+
+def texts(folder):
+    return [(folder / name).read_text() for name in ("a", "b")]
+
+
+@pytest.fixture
+def half_done(tmp_path):
+    """A folder in which a process died after the first of two renames."""
+    written(tmp_path, "old")
     real, done = os.replace, []
 
     def dying(source, target):
         if len(done) == 2:  # the list of files, the first of them, and no more
-            raise KeyboardInterrupt
+            raise SystemExit
         done.append(target)
         real(source, target)
 
-    def writing():
-        with atomic_write(*paths) as files:
-            for file in files:
-                file.write(b"new")
+    with patch.object(os, "replace", dying), pytest.raises(SystemExit):
+        written(tmp_path, "new")
+    assert texts(tmp_path) == ["new", "old"]
+    return tmp_path
 
-    with patch.object(os, "replace", dying), pytest.raises(KeyboardInterrupt):
-        writing()
-    assert [path.read_text() for path in paths] == ["new", "old"]
-    settle(tmp_path)
-    assert [path.read_text() for path in paths] == ["new", "new"]
+
+def test_files_of_one_version_are_put_in_place_after_a_death_between_two_of_them(half_done):
+    settle(half_done)
+    assert texts(half_done) == ["new", "new"]
+    assert sorted(path.name for path in half_done.iterdir()) == ["a", "b"]
+
+
+def test_what_a_dead_process_left_is_never_put_over_a_later_version(half_done):
+    written(half_done, "newest")
+    settle(half_done)
+    assert texts(half_done) == ["newest", "newest"]
+    assert sorted(path.name for path in half_done.iterdir()) == ["a", "b"]
+
+
+def test_ctrl_c_between_two_files_finishes_them_and_says_so(tmp_path):
+    written(tmp_path, "old")
+    real, done = os.replace, []
+
+    def interrupted(source, target):
+        real(source, target)
+        done.append(target)
+        if len(done) == 2:
+            raise KeyboardInterrupt
+
+    with patch.object(os, "replace", interrupted), pytest.raises(KeyboardInterrupt) as ended:
+        written(tmp_path, "new")
+    assert texts(tmp_path) == ["new", "new"]
+    assert ended.value.__notes__ == [f"The results in {tmp_path} are complete."]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows cannot lock folders")
+def test_two_that_write_the_same_files_do_not_mix_their_versions(tmp_path):
+    real, started, go_on = os.replace, threading.Event(), threading.Event()
+
+    def slow(source, target):
+        real(source, target)
+        if threading.current_thread().name == "first" and target.name == "a":
+            started.set()
+            go_on.wait(10)
+
+    first = threading.Thread(target=written, args=(tmp_path, "first"), name="first")
+    second = threading.Thread(target=written, args=(tmp_path, "second"), name="second")
+    with patch.object(os, "replace", slow):
+        first.start()
+        assert started.wait(10)
+        second.start()
+        second.join(0.2)
+        assert second.is_alive()
+        go_on.set()
+        first.join(10)
+        second.join(10)
+    assert texts(tmp_path) == ["second", "second"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
 
 

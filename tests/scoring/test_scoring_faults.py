@@ -12,9 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from typer.testing import CliRunner
 
 from falcon_discover import FalconDiscover, InputError, datasets
-from falcon_discover.scoring import rows
+from falcon_discover.cli import app
+from falcon_discover.scoring import rows, run
 from falcon_discover.scoring.run import local, score_files
 
 NUMBERS = ["signal_a", "signal_b", "load", "height"]
@@ -228,3 +230,58 @@ def test_the_plan_names_files_as_they_were_given(audit, data, tmp_path, monkeypa
     assert set(found["file"]) == {"new.parquet"}
     plan = json.loads((tmp_path / "out" / "_plan.json").read_text())
     assert set(plan["files"][0]) == {"file", "rows", "bytes", "modified"}
+
+
+def test_a_part_damaged_on_disk_is_scored_again(audit, data, tmp_path):
+    scores(audit, data, tmp_path / "out")
+    part = tmp_path / "out" / "part-00000.parquet"
+    whole = part.read_bytes()
+    column = pq.read_metadata(part).row_group(0).column(3)
+    damaged = bytearray(whole)
+    damaged[column.data_page_offset + column.total_compressed_size - 5] ^= 1
+    part.write_bytes(damaged)
+    assert score_files(audit, [data], tmp_path / "out").scored_now == 1
+    assert part.read_bytes() == whole
+
+
+def test_a_run_is_done_only_when_its_queue_is(audit, data, tmp_path, monkeypatch):
+    def failing(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(run, "write_queue", failing)
+        with pytest.raises(OSError, match="No space"):
+            scores(audit, data, tmp_path / "out", queue=3)
+    assert not (tmp_path / "out" / "_DONE.json").exists()
+    scores(audit, data, tmp_path / "out", queue=3)
+    assert (tmp_path / "out" / "_DONE.json").exists()
+
+
+def left_half_done(folder, names):
+    """Write what a process leaves that died before its files got their names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    listed = {f".{name}-0.partial": name for name in names}
+    for part in listed:
+        (folder / part).write_text("new")
+    (folder / ".0.commit").write_text(json.dumps(listed))
+
+
+def test_what_a_dead_run_left_is_put_in_place_and_what_it_half_wrote_goes(tmp_path):
+    plan = {"files": []}
+    with run.claimed(tmp_path, plan):
+        pass
+    for folder in (tmp_path, tmp_path / "_queue"):
+        left_half_done(folder, ["a", "b"])
+        (folder / ".c-1.partial").write_text("half")
+    with run.claimed(tmp_path, plan):
+        for folder in (tmp_path, tmp_path / "_queue"):
+            assert (folder / "a").read_text() == (folder / "b").read_text() == "new"
+            assert not list(folder.glob(".*.partial"))
+
+
+def test_feedback_reads_a_queue_whose_run_died_while_it_was_put_in_place(tmp_path):
+    left_half_done(tmp_path / "out" / "_queue", ["queue.parquet", "summary.json"])
+    said = CliRunner().invoke(app, ["feedback", str(tmp_path / "out"), "marks.csv"])
+    assert (tmp_path / "out" / "_queue" / "queue.parquet").read_text() == "new"
+    assert said.exit_code == 1
+    assert "queue.parquet cannot be read" in said.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,14 @@ from typer.testing import CliRunner
 
 from falcon_discover import FalconDiscover, InputError, datasets
 from falcon_discover.cli import app
-from falcon_discover.scoring.batches import MISSING, batch_names, in_order, packed, unpacked
+from falcon_discover.scoring import batches
+from falcon_discover.scoring.batches import (
+    MISSING,
+    batch_names,
+    in_order,
+    packed,
+    unpacked,
+)
 from falcon_discover.scoring.watch import watch_files
 
 NUMBERS = ["signal_a", "signal_b", "load", "height"]
@@ -115,7 +123,7 @@ def test_a_run_is_resumed_with_the_same_results(audit, data, tmp_path, monkeypat
     assert not (half / "_DONE.json").exists()
     watch_files(audit, [data], half, by="week", part_rows=100, engine=dying)
     assert counted == [0, 1, 2, 3, 4]
-    for name in ("batches.jsonl", "batches.csv", "_DONE.json"):
+    for name in ("batches.jsonl", "batches.csv", "monitor.html", "_DONE.json"):
         assert (half / name).read_bytes() == (whole / name).read_bytes()
 
 
@@ -216,3 +224,19 @@ def test_a_cluster_finds_the_same(audit, data, found):
 
     there = watch_files(audit, [data], by="week", part_rows=60, engine=dask_engine(workers=1))
     assert list(there.lines()) == list(found.lines())
+
+
+def test_more_files_than_batches_are_refused_before_they_are_counted(
+    audit, data, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(batches, "MOST", 2)
+    files = [tmp_path / f"{i}.parquet" for i in range(3)]
+    for file in files:
+        shutil.copy(data, file)
+
+    def never(*_):
+        raise AssertionError("parts were counted")
+
+    with pytest.raises(InputError, match=r"more than 2 files.*--by"):
+        watch_files(audit, files, tmp_path / "out", engine=never)
+    assert not (tmp_path / "out").exists()

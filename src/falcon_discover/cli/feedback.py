@@ -28,9 +28,7 @@ def feedback(
     from falcon_discover.monitoring.learn import enough_marks
     from falcon_discover.report.feedback import feedback as compare
     from falcon_discover.report.rows import LIST_COLUMNS
-    from falcon_discover.runtime.atomic import settle
 
-    settle(audited)
     listed, summary = _files(audited)
     review = read_table(listed)
     # What identifies a row is compared as it was written: 007 is not 7.
@@ -55,9 +53,11 @@ def feedback(
 
 def _files(folder: Path) -> tuple[Path, Path]:
     """Return the review list and the summary that an audit or a review queue left in a folder."""
+    from falcon_discover.runtime.atomic import settle
     from falcon_discover.scoring.queue import FOLDER, SUMMARY, TABLE
 
     for place in (folder, folder / FOLDER):
+        settle(place)
         if (place / TABLE).is_file() and (place / SUMMARY).is_file():
             return place / TABLE, place / SUMMARY
     for name in ("review.parquet", "summary.json"):

@@ -111,7 +111,7 @@ def monitor(
     from falcon_discover.cli.by_class import named_columns
     from falcon_discover.monitoring.alarm import ALARMS
     from falcon_discover.scoring import run
-    from falcon_discover.scoring.watch import watch_files
+    from falcon_discover.scoring.watch import PAGE, watch_files
 
     worse = ALARMS[1:]
     if fail_on is not None and fail_on not in worse:
@@ -136,7 +136,7 @@ def monitor(
             confidence_level=confidence_level,
             trusted=trusted,
         )
-    page = None if out is None else _page(found, saved, out)
+    page = None if out is None else out / PAGE
     if as_json:
         for line in found.lines():
             echo(line)
@@ -145,12 +145,6 @@ def monitor(
     alarms = [report.alarm for report in found.reports.values()]
     if fail_on is not None and any(ALARMS.index(a) >= ALARMS.index(fail_on) for a in alarms):
         raise typer.Exit(ALARMED)
-
-
-def _page(found: Watched, saved: Path, out: Path) -> Path:
-    from falcon_discover.report.series import write_series
-
-    return write_series(found.reports, out / "monitor.html", audit=saved.name)
 
 
 def _tell(found: Watched, page: Path | None, *, quiet: bool) -> None:

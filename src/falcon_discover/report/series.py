@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -16,7 +15,6 @@ from falcon_discover.plots.series import ALARM_NAMES, series_chart
 from falcon_discover.report.page import Figure, Grid, Section, Tile
 from falcon_discover.report.svg import svg
 from falcon_discover.report.write import asset, environment
-from falcon_discover.runtime.atomic import write_text
 from falcon_discover.runtime.format import count, share, text, undefined
 from falcon_discover.runtime.versions import __version__
 from falcon_discover.runtime.words import percent, rate
@@ -67,18 +65,13 @@ def _verdict(reports: Reports) -> str:
     return f"{alarmed:,} of {len(reports):,} batches set off an alarm: {kinds}."
 
 
-def write_series(reports: Reports, path: Path, *, audit: str) -> Path:
-    """Write the page: one file with everything in it, which asks nothing of any network.
+def html(reports: Reports, *, audit: str) -> str:
+    """Return the page: one file with everything in it, which asks nothing of any network.
 
     Parameters
     ----------
     audit : the name of the saved audit
     """
-    return write_text(path, html(reports, audit=audit))
-
-
-def html(reports: Reports, *, audit: str) -> str:
-    """Return the page of batches."""
     name, latest = list(reports.items())[-1]
     return (
         environment(autoescape=True)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import BinaryIO
+
+from falcon_discover.runtime import locks
 
 PARTIAL, COMMIT = ".partial", ".commit"
 
@@ -21,6 +23,7 @@ def atomic_write(*paths: Path) -> Iterator[Sequence[BinaryIO]]:
     first, and if the process dies halfway, `settle` does the rest.
     """
     parts = [path.with_name(f".{path.name}-{token_hex(4)}{PARTIAL}") for path in paths]
+    committed = False
     try:
         with ExitStack() as stack:
             files = [stack.enter_context(part.open("xb")) for part in parts]
@@ -32,13 +35,22 @@ def atomic_write(*paths: Path) -> Iterator[Sequence[BinaryIO]]:
             parts[0].replace(paths[0])
             return
         names = {part.name: path.name for part, path in zip(parts, paths, strict=True)}
-        commit = paths[0].with_name(f".{token_hex(4)}{COMMIT}")
-        write_text(commit, json.dumps(names))
-    except BaseException:
-        for part in parts:
-            part.unlink(missing_ok=True)
+        with locks.alone_in(paths[0].parent):
+            # What an earlier run left half done would be put over this one later.
+            _settle(paths[0].parent)
+            commit = paths[0].with_name(f".{token_hex(4)}{COMMIT}")
+            write_text(commit, json.dumps(names))
+            committed = True
+            _put_in_place(commit, names)
+    except BaseException as error:
+        if not committed:
+            for part in parts:
+                part.unlink(missing_ok=True)
+        elif isinstance(error, KeyboardInterrupt):
+            # A few renames: better all of them than a folder half old, half new.
+            _put_in_place(commit, names)
+            error.add_note(f"The results in {paths[0].parent} are complete.")
         raise
-    _put_in_place(commit, names)
 
 
 def write_text(path: Path, text: str) -> Path:
@@ -50,6 +62,12 @@ def write_text(path: Path, text: str) -> Path:
 
 def settle(folder: Path) -> None:
     """Finish what a process that died, or a disk that failed, left half done in a folder."""
+    if any(folder.glob(f".*{COMMIT}")):
+        with locks.alone_in(folder):
+            _settle(folder)
+
+
+def _settle(folder: Path) -> None:
     for commit in folder.glob(f".*{COMMIT}"):
         names = _listed(commit)
         if names is None:
@@ -60,9 +78,9 @@ def settle(folder: Path) -> None:
 
 def _put_in_place(commit: Path, names: Mapping[str, str]) -> None:
     for part, name in names.items():
-        waiting = commit.with_name(part)
-        if waiting.exists():
-            waiting.replace(commit.with_name(name))
+        # Gone if it is in place already.
+        with suppress(FileNotFoundError):
+            commit.with_name(part).replace(commit.with_name(name))
     commit.unlink(missing_ok=True)
 
 

@@ -1,14 +1,20 @@
-"""A lock on a file, the same on every system: one process at a time works in a place."""
+"""Locks: one process at a time works in a place."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from falcon_discover.exceptions import InputError
+
+try:
+    import fcntl
+except ImportError:  # Windows does not have it
+    fcntl = None  # type: ignore[assignment]
 
 
 @contextmanager
@@ -31,3 +37,23 @@ def held(path: Path) -> Iterator[bool]:
         yield True
     finally:
         lock.release()
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Wait until no other process moves files in a folder, and keep others waiting meanwhile.
+
+    The folder itself is locked, so that no lock file stays among a user's results. Where the system
+    cannot lock folders, nobody waits.
+    """
+    if fcntl is None:
+        yield
+        return
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        # Some network file systems have no locks.
+        with suppress(OSError):
+            fcntl.flock(number, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(number)

@@ -91,6 +91,11 @@ def _counted(name: str) -> list[tuple[int, str]]:
 def check_few(names: Iterable[str], name: str | None) -> None:
     """Raise if there are more batches than can be kept."""
     count = len(set(names))
+    if count > MOST and name is None:
+        raise InputError(
+            f"there are more than {MOST:,} files, and each file is a batch: use --by to name a "
+            "column that says which batch a row is in."
+        )
     if count > MOST:
         raise InputError(
             f"the column {name!r} makes more than {MOST:,} batches: use --every with dates, or a "

@@ -174,10 +174,12 @@ def _files(data: Sequence[Path]) -> list[Path]:
             found.append(path)
         else:
             raise InputError(f"there is no file or folder {path}: check the path.")
-    names = [path.resolve() for path in found]
-    for position, name in enumerate(names):
-        if name in names[:position]:
-            raise InputError(f"the file {found[position]} is given twice: name each file once.")
+    known: set[Path] = set()
+    for path in found:
+        name = path.resolve()
+        if name in known:
+            raise InputError(f"the file {path} is given twice: name each file once.")
+        known.add(name)
     return found
 
 

@@ -2,8 +2,8 @@
 
 OUT/_plan.json           what is scored and how; another plan is refused
 OUT/part-00000.parquet   one file per part, in the order of the input
-OUT/_DONE.json           written last
 OUT/_queue/              the riskiest rows with reasons, where a queue was asked for
+OUT/_DONE.json           written last
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import review_size
 from falcon_discover.runtime import locks, notices, progress
-from falcon_discover.runtime.atomic import atomic_write, write_text
+from falcon_discover.runtime.atomic import PARTIAL, atomic_write, settle, write_text
 from falcon_discover.runtime.records import json_text
 from falcon_discover.scoring import rows
 from falcon_discover.scoring.plan import PART_ROWS, Part, Plan, difference
@@ -125,14 +125,14 @@ def score_files(
             notes |= write_parts(finished, {part.number: out / part.name for part in missing})
             for source in plan.sources:
                 source.check_unchanged()
-            totals = {"rows": plan.rows, "parts": len(parts), "files": len(plan.sources)}
-            write_text(out / DONE, json_text(totals))
             tally, page = Tally.of(plan, out, rule, queue), None
             if queue is not None:
                 progress.expect(1)
                 progress.step("review queue")
                 with progress.silent():
                     page = write_queue(load(saved, trusted=trusted), plan, out, tally)
+            totals = {"rows": plan.rows, "parts": len(parts), "files": len(plan.sources)}
+            write_text(out / DONE, json_text(totals))
     finally:
         rows.forget()
     return Run(
@@ -158,8 +158,10 @@ def check_apart(out: Path, data: Sequence[Path]) -> None:
 
 
 def _is_whole(path: Path, part: Part) -> bool:
+    """Return whether a part is there, with all its rows and as it was written."""
     try:
-        return bool(pq.read_metadata(path).num_rows == part.stop - part.start)
+        found = pq.read_table(path, page_checksum_verification=True)
+        return len(found) == part.stop - part.start
     except (OSError, pa.ArrowException):
         return False
 
@@ -195,12 +197,14 @@ def claimed(out: Path, plan: dict[str, Any]) -> Iterator[None]:
                     "or empty this one."
                 )
         # A run that died before its plan was written left no more than half of it.
-        elif any(p.name != LOCK and not p.match(f".{PLAN}-*.partial") for p in out.iterdir()):
+        elif any(p.name != LOCK and not p.match(f".{PLAN}-*{PARTIAL}") for p in out.iterdir()):
             raise InputError(f"{out} is not empty and contains no run: give another folder.")
         else:
             write_text(known, json_text(plan))
-        for leftover in out.glob(".*.partial"):
-            leftover.unlink()
+        for place in (out, *(inside for inside in out.iterdir() if inside.is_dir())):
+            settle(place)
+            for leftover in place.glob(f".*{PARTIAL}"):
+                leftover.unlink()
         yield
 
 

@@ -164,7 +164,7 @@ def _score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Sco
         ids = read.table[identity]
         packed = packed.add_column(0, identity, ids.cast(_id_type(ids.type)))
     file = BytesIO()
-    pq.write_table(packed, file, compression="zstd")
+    pq.write_table(packed, file, compression="zstd", write_page_checksum=True)
     return Scored(part.number, file.getvalue(), tuple(notes))
 
 

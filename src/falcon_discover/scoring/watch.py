@@ -4,6 +4,7 @@ OUT/_plan.json            what is read and how; another plan is refused
 OUT/_parts/part-00000.npz what was counted of each part, so that a run can be resumed
 OUT/batches.jsonl         a report for each batch, one line of JSON each
 OUT/batches.csv           the same figures as a table
+OUT/monitor.html          the same as a page
 OUT/_DONE.json            written last
 """
 
@@ -24,8 +25,9 @@ from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.exceptions import InputError
 from falcon_discover.monitoring.batch import BatchReport
 from falcon_discover.monitoring.statistics import BatchStatistics
+from falcon_discover.report import series
 from falcon_discover.runtime import notices, progress
-from falcon_discover.runtime.atomic import write_text
+from falcon_discover.runtime.atomic import atomic_write, write_text
 from falcon_discover.runtime.records import json_text
 from falcon_discover.runtime.threads import one_blas_thread
 from falcon_discover.scoring import rows
@@ -44,7 +46,7 @@ from falcon_discover.scoring.scorer import Scored, check_columns, placed, rows_o
 from falcon_discover.settings import PAPER
 from falcon_discover.storage.load import load
 
-PARTS, LINES, TABLE = "_parts", "batches.jsonl", "batches.csv"
+PARTS, LINES, TABLE, PAGE = "_parts", "batches.jsonl", "batches.csv", "monitor.html"
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +131,8 @@ def _watched(
             plan = Plan.of(saved, data, part_rows=part_rows, identity=by, proba=proba)
             falcon = load(saved, trusted=trusted)
             check_columns(falcon, plan.sources, by, plan.proba)
+            if by is None:
+                check_few((source.file for source in plan.sources), None)
         with claimed(out, {**plan.to_dict(), "by": by, "every": every}):
             (out / PARTS).mkdir(exist_ok=True)
             places = {part.number: _place(out, part) for part in plan.parts()}
@@ -140,12 +144,23 @@ def _watched(
                 source.check_unchanged()
             reports = _reports(falcon, list(places.values()), by, confidence_level)
             found = Watched(reports, plan.rows, tuple(notes))
-            write_text(out / LINES, "".join(f"{line}\n" for line in found.lines()))
-            write_text(out / TABLE, found.frame().to_csv(index=False))
+            _write(found, out, audit.name)
             write_text(out / DONE, json_text({"rows": plan.rows, "batches": len(reports)}))
     finally:
         rows.forget()
     return found
+
+
+def _write(found: Watched, out: Path, audit: str) -> None:
+    """Write the reports in three forms, which are always of the same run."""
+    texts = {
+        LINES: "".join(f"{line}\n" for line in found.lines()),
+        TABLE: found.frame().to_csv(index=False),
+        PAGE: series.html(found.reports, audit=audit),
+    }
+    with atomic_write(*(out / name for name in texts)) as files:
+        for file, text in zip(files, texts.values(), strict=True):
+            file.write(text.encode())
 
 
 def count_part(falcon: FalconDiscover, part: Part, by: str | None, every: str | None) -> Scored:
