@@ -1,0 +1,57 @@
+"""Cases of a part in chunks, each with a seed of its own, and what came of them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import given, seed, settings
+
+from fuzz.outcome import Hang, place
+from fuzz.parts import Part
+
+CHUNK = 500
+
+
+@dataclass
+class Tally:
+    """What came of some cases; of each kind of fault the first case."""
+
+    came: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def add(self, part: Part, case: Any) -> None:
+        self.came["cases"] += 1
+        try:
+            self.came[part.tried(case)] += 1
+        except (Exception, Hang) as error:
+            fault = place(error)
+            self.faults[fault] += 1
+            self.examples.setdefault(fault, repr(case)[:600])
+
+
+def chunk(part: Part, cases: int, number: int) -> Tally:
+    """Return what came of a chunk; the same number gives the same cases."""
+    tally = Tally()
+    began = time.process_time()
+
+    @seed(number)
+    @settings(settings.get_profile("quick"), max_examples=cases)
+    @given(part.strategy)
+    def each(case: Any) -> None:
+        tally.add(part, case)
+
+    each()
+    tally.seconds = time.process_time() - began
+    return tally
+
+
+def chunks(cases: int) -> Iterator[tuple[int, int]]:
+    """Return the number of each chunk, and its cases."""
+    for number, first in enumerate(range(0, cases, CHUNK)):
+        yield number, min(CHUNK, cases - first)
