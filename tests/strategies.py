@@ -102,19 +102,42 @@ def _columns(names: list[Any]) -> pd.Index:
 
 @st.composite
 def frames(draw: st.DrawFn, n: int | None = None, ordinary: bool = False) -> Given:
-    """A pandas table: columns of any type, names and row labels of any kind."""
+    """A pandas table: columns of any type, names and row labels of any kind.
+
+    One strange column, or strange names, are enough to be refused: most others are ordinary.
+    """
     n = draw(ROWS) if n is None else n
-    kinds = draw(st.lists(st.sampled_from(ORDINARY if ordinary else sorted(COLUMNS)), max_size=4))
+    kinds = draw(st.lists(st.sampled_from(ORDINARY), max_size=3))
+    if not ordinary and draw(st.booleans()):
+        kinds = [*kinds, draw(st.sampled_from(sorted(COLUMNS)))]
     if ordinary and not kinds:
         kinds = ["normal"]
-    names = "plain" if ordinary else draw(st.sampled_from(sorted(NAMES)))
+    strange = not ordinary and draw(st.integers(0, 2)) == 0
+    names = draw(st.sampled_from(sorted(NAMES))) if strange else "plain"
     rows = draw(st.sampled_from(sorted(INDICES)))
-    rng = np.random.default_rng(draw(SEEDS))
+    return framed(kinds, names, rows, n, draw(SEEDS))
+
+
+def framed(kinds: list[str], names: str, rows: str, n: int, seed: int) -> Given:
+    """Return a table made of these."""
+    rng = np.random.default_rng(seed)
     index = INDICES[rows](n)
     columns = [pd.Series(COLUMNS[kind](rng, n)).set_axis(index) for kind in kinds]
     table = pd.concat(columns, axis=1) if columns else pd.DataFrame(index=index)
     table.columns = _columns([NAMES[names](i) for i in range(len(kinds))])
     return Given(table, f"frame of {n} rows, columns {kinds}, names {names!r}, rows {rows!r}", n)
+
+
+@st.composite
+def twice(draw: st.DrawFn) -> tuple[Given, Given]:
+    """A table, and another of the same columns; one of them may be of another type now."""
+    kinds = draw(st.lists(st.sampled_from(sorted(COLUMNS)), min_size=1, max_size=3))
+    names = draw(st.sampled_from(("plain", "numbers", "long", "none", "our own", "unicode")))
+    n, m, seed = draw(st.sampled_from((1, 7, 24))), draw(ROWS), draw(SEEDS)
+    later = list(kinds)
+    if draw(st.booleans()):
+        later[draw(st.integers(0, len(kinds) - 1))] = draw(st.sampled_from(sorted(COLUMNS)))
+    return framed(kinds, names, "range", n, seed), framed(later, names, "texts", m, seed + 1)
 
 
 def _polars(table: pd.DataFrame) -> Any:

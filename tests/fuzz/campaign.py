@@ -32,7 +32,16 @@ class Tally:
         except (Exception, Hang) as error:
             fault = place(error)
             self.faults[fault] += 1
-            self.examples.setdefault(fault, repr(case)[:600])
+            if fault not in self.examples:
+                self.examples[fault] = shown(case)
+
+
+def shown(case: Any) -> str:
+    """Return a case as text, in so far as it can be shown."""
+    try:
+        return repr(case)[:600].encode(errors="backslashreplace").decode()
+    except Exception as error:
+        return f"a case that cannot be shown: {error}"
 
 
 def chunk(part: Part, cases: int, number: int) -> Tally:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -16,15 +18,15 @@ from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import LARGEST, Table
 from falcon_discover.data.times import times_of
 from falcon_discover.data.view import TransformedView
-from fuzz.outcome import Wrong, outcome
+from fuzz.outcome import WrongError, outcome
 from fuzz.parts import Part
-from strategies import AMOUNTS, GROUPS, LABELS, PROBABILITIES, Given, frames, made, tables
+from strategies import AMOUNTS, GROUPS, LABELS, PROBABILITIES, Given, made, tables, twice
 from support.columns import COLUMNS
 
 
 def right(holds: Any, what: str) -> None:
     if not bool(holds):
-        raise Wrong(what)
+        raise WrongError(what)
 
 
 def table(given: Given) -> str:
@@ -98,7 +100,8 @@ def labels(given: Given) -> str:
         named = read.classes[read.codes].tolist()
         plain = np.asarray(y).ravel().tolist() if not hasattr(y, "to_list") else y.to_list()
         right(len(named) == len(plain), "labels are lost")
-        right(all(a == b for a, b in zip(named, plain, strict=True)), "labels are others")
+        numbers = [float(v) if isinstance(v, Decimal) else v for v in plain]
+        right(all(a == b for a, b in zip(named, numbers, strict=True)), "labels are others")
         again = Labels.from_input(y, read.classes)
         right((again.codes == read.codes).all(), "the same labels read twice differ")
 
@@ -211,50 +214,71 @@ def parameters(case: dict[str, Any]) -> str:
     return outcome(lambda: check_parameters(**{**USUAL, **case}))
 
 
-ARRAYS = {**{f"p: {name}": maker for name, maker in PROBABILITIES.items()},
-          **{f"y: {name}": maker for name, maker in LABELS.items()},
-          **{f"w: {name}": maker for name, maker in AMOUNTS.items()}}  # fmt: skip
-MARKED = ("y: 0 and 1", "y: booleans")
-SCORED = ("p: scores", "p: constant", "w: fractions")
-# Figures of marked rows and their scores; those that are shares lie between 0 and 1.
-SHARES = ("capture_at", "fc_auroc", "label_auroc", "eligible_auroc", "aurc", "brier", "ece")
-FIGURES = (*SHARES, "fc_count_at", "nll", "cumulative_calibration_error", "false_confidence",
-           "eligible_average_precision", "errors_among_surest")  # fmt: skip
+# Figures of `metrics`: the numbers that each takes beside its arrays.
+FIGURES: dict[str, dict[str, Any]] = {
+    "aurc": {}, "brier": {}, "capture_at": {"budget": 0.2}, "cumulative_calibration_error": {},
+    "ece": {"n_bins": 15}, "eligible_auroc": {"tau": 0.9},
+    "eligible_average_precision": {"tau": 0.9}, "errors_among_surest": {"k": 1}, "false_confidence": {"tau": 0.9}, "fc_auroc": {},
+    "fc_count_at": {"budget": 0.2}, "label_auroc": {}, "nll": {},
+}  # fmt: skip
+ODD_ARRAYS = {**PROBABILITIES, **LABELS, **AMOUNTS}
+_MARKS = {name: LABELS[name] for name in ("0 and 1", "booleans")}
+_SCORES = {name: PROBABILITIES[name] for name in ("scores", "constant")}
+ARRAYS: dict[str, Any] = {
+    "y": _MARKS, "fc": _MARKS, "error": _MARKS, "p": _SCORES, "score": _SCORES, "confidence": _SCORES,
+}  # fmt: skip
+ARRAYS_OF = {
+    name: [p for p in inspect.signature(getattr(metrics, name)).parameters if p in ARRAYS]
+    for name in FIGURES
+}
+# Figures that are no shares.
+COUNTS = ("fc_count_at", "nll", "errors_among_surest", "false_confidence")
 
 
-def figure(case: tuple[str, Given, Given, Any, Given | None]) -> str:
-    name, marks, score, number, weight = case
+def figure(case: tuple[str, dict[str, Given], dict[str, Any]]) -> str:
+    name, arrays, numbers = case
     function = getattr(metrics, name)
-    more: dict[str, Any] = {} if weight is None else {"sample_weight": weight.value}
-    if name == "false_confidence":
-        more = {}
-    further = () if number is None or name in _ALONE else (number,)
+    values = {array: given.value for array, given in arrays.items()}
+    if "sample_weight" not in inspect.signature(function).parameters:
+        values.pop("sample_weight", None)
 
     def call() -> None:
-        found = function(marks.value, score.value, *further, **more)
-        if name in SHARES:
+        found = function(**values, **numbers)
+        if name not in COUNTS:
             right(np.isnan(found) or -1e-9 <= found <= 1 + 1e-9, f"{name} is {found}")
 
-    return outcome(call, marks.value, score.value)
+    return outcome(call, *values.values())
 
 
-_ALONE = ("fc_auroc", "label_auroc", "brier", "nll", "cumulative_calibration_error", "aurc", "ece")
+@st.composite
+def figures(draw: st.DrawFn) -> tuple[str, dict[str, Given], dict[str, Any]]:
+    """A figure, its arrays and its numbers: one of them odd, or two."""
+    name = draw(st.sampled_from(sorted(FIGURES)))
+    n, odd = draw(st.sampled_from((0, 1, 2, 7, 24))), draw(st.integers(0, 15))
+    arrays = {}
+    for place, array in enumerate(ARRAYS_OF[name]):
+        usual = ARRAYS[array]
+        arrays[array] = draw(made(ODD_ARRAYS if odd & 1 << place else usual, st.just(n)))
+    if odd & 4:
+        arrays["sample_weight"] = draw(made(AMOUNTS, st.just(n)))
+    numbers = {number: draw(ODD) if odd & 8 else usual for number, usual in FIGURES[name].items()}
+    return name, arrays, numbers
 
-_SAME_ROWS = st.shared(st.sampled_from((0, 1, 2, 7, 24)), key="rows of a figure")
 
 PARTS = (
     Part("tables of every type, container and name", tables(), table, 24_000),
-    Part("later tables, read as an earlier one was", st.tuples(frames(), frames()), later_table, 10_000),
+    Part("later tables, read as earlier ones", twice(), later_table, 10_000),
     Part("labels", made(LABELS), labels, 24_000),
-    Part("probabilities", st.tuples(made(PROBABILITIES), st.sampled_from((2, 2, 3))), scores, 26_000),
+    Part("probabilities", st.tuples(made(PROBABILITIES), st.sampled_from((2, 3))), scores, 26_000),
     Part("weights", made(AMOUNTS), weights, 20_000),
     Part("costs", made(AMOUNTS), costs, 12_000),
     Part("groups", made(GROUPS), groups, 16_000),
     Part("times", made(COLUMNS), times, 12_000),
-    Part("settings", st.dictionaries(st.sampled_from(PARAMETERS), ODD, min_size=1, max_size=3),
-         parameters, 8_000),
-    Part("figures of `metrics`",
-         st.tuples(st.sampled_from(FIGURES), made(ARRAYS, _SAME_ROWS, MARKED), made(ARRAYS, _SAME_ROWS, SCORED),
-                   st.one_of(st.none(), ODD), st.one_of(st.none(), made(AMOUNTS, _SAME_ROWS))),
-         figure, 10_000),
-)  # fmt: skip
+    Part(
+        "settings",
+        st.dictionaries(st.sampled_from(PARAMETERS), ODD, min_size=1, max_size=3),
+        parameters,
+        8_000,
+    ),
+    Part("figures of `metrics`", figures(), figure, 10_000),
+)

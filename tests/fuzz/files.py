@@ -20,13 +20,15 @@ from hypothesis import strategies as st
 
 from falcon_discover.data.files import read_table
 from fuzz.doors import right
-from fuzz.outcome import REFUSED, Wrong, outcome
+from fuzz.outcome import REFUSED, WrongError, outcome
 from fuzz.parts import Part
 from strategies import SEEDS
 
-CELLS = ("", " ", "1", "-2.5", "007", "1e5", "1,5", "1.234,56", "97%", "NA", "nan", "inf", "yes", "größe", "身長",
-         "=1+1", "a,b", "a;b", "a\tb", 'say "hi"', "two\nlines", "\x1b[31m", "9007199254740993", "1e999", "0x1F",
-         "2026-01-01", "true", "<b>", "'", "\u2028", "x" * 300)  # fmt: skip
+CELLS = (
+    "", " ", "1", "-2.5", "007", "1e5", "1,5", "1.234,56", "97%", "NA", "nan", "inf", "yes", "größe",
+    "身長", "=1+1", "a,b", "a;b", "a\tb", 'say "hi"', "two\nlines", "\x1b[31m", "9007199254740993",
+    "1e999", "0x1F", "2026-01-01", "true", "<b>", "'", "\u2028", "x" * 300,
+)  # fmt: skip
 HEADS = ("id", "p", "label", "x", "größe", " spaced ", "", "a,b", "Unnamed: 0", "id", "1", "x.1")
 ENCODINGS = ("utf-8", "utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1", "cp1252")
 PACKED = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
@@ -190,9 +192,9 @@ def binary_file(case: tuple[str, bytes]) -> str:
     path.unlink()
     code = os.waitstatus_to_exitcode(status)
     if code < 0:
-        raise Wrong(f"signal {-code} in the library that reads {case[0]}")
+        raise WrongError(f"signal {-code} in the library that reads {case[0]}")
     if code not in (0, 1):
-        raise Wrong("a foreign exception")
+        raise WrongError("a foreign exception")
     return ("answered", REFUSED)[code]
 
 

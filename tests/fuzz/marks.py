@@ -14,11 +14,11 @@ from falcon_discover.report.feedback import feedback
 from fuzz.doors import right
 from fuzz.outcome import outcome
 from fuzz.parts import Part
-from strategies import SEEDS
+from strategies import SEEDS, Given
 from support.columns import COLUMNS
 
-WORDS = ("right", "wrong", "Wrong ", "model wrong", "label wrong", "label_wrong", "unsure", "", None, np.nan, "maybe",
-         "RIGHT", 1, True, "=wrong", "<b>", b"wrong", 0.5)  # fmt: skip
+WORDS = ("right", "wrong", "Wrong ", "model wrong", "label wrong", "label_wrong", "unsure", "", None,
+         np.nan, "maybe", "RIGHT", 1, True, "=wrong", "<b>", b"wrong", 0.5)  # fmt: skip
 GOOD = ("right", "wrong", "unsure", "label wrong")
 
 
@@ -39,6 +39,7 @@ def review_list(rng: np.random.Generator, n: int) -> pd.DataFrame:
 @st.composite
 def returned(draw: st.DrawFn) -> dict[str, Any]:
     """A review list, and marks of it."""
+    kind = ""
     rng = np.random.default_rng(draw(SEEDS))
     n = draw(st.sampled_from((0, 1, 5, 40)))
     review = review_list(rng, n)
@@ -65,11 +66,17 @@ def returned(draw: st.DrawFn) -> dict[str, Any]:
         marks.index = pd.Index([0] * len(marks))
     tau = draw(st.sampled_from((0.5, 0.9, {"no": 0.9, "yes": 0.8}, {"no": 0.9})))
     severity = draw(st.sampled_from(("count", "surprise")))
-    return {"review": review, "marks": marks, "tau": tau, "severity": severity}
+    made = f"{n} rows, oddities {odd:b}, a column of {kind!r}, tau {tau}, {severity}"
+    return {
+        "review": Given(review, "list"),
+        "marks": Given(marks, made),
+        "tau": tau,
+        "severity": severity,
+    }
 
 
 def compared(case: dict[str, Any]) -> str:
-    review, marks = case["review"], case["marks"]
+    review, marks = case["review"].value, case["marks"].value
 
     def call() -> None:
         found = feedback(review, marks, tau=case["tau"], severity=case["severity"])
@@ -83,7 +90,7 @@ def compared(case: dict[str, Any]) -> str:
 
 
 def to_learn_from(case: dict[str, Any]) -> str:
-    review, marks = case["review"], case["marks"]
+    review, marks = case["review"].value, case["marks"].value
     identity = "id" if case["severity"] == "surprise" else None
 
     def call() -> None:

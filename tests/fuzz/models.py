@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 
-class ModelBroke(Exception):
+class ModelError(Exception):
     """A model's own error, which is its author's to read."""
 
 
@@ -59,13 +59,13 @@ def _mutates(model: Strange, X: Any, p: np.ndarray) -> np.ndarray:
 
 
 def _raises(model: Strange, X: Any, p: np.ndarray) -> np.ndarray:
-    raise ModelBroke("the model's own error")
+    raise ModelError("the model's own error")
 
 
 def _by_call(model: Strange, X: Any, p: np.ndarray) -> np.ndarray:
     model.calls = getattr(model, "calls", 0) + 1
     if model.way == "raises later" and model.calls > 2:
-        raise ModelBroke("the model's own error")
+        raise ModelError("the model's own error")
     if model.way == "forgets":
         return p if model.calls % 2 else p[:, ::-1]
     buffer = getattr(model, "buffer", None)
@@ -94,7 +94,7 @@ WAYS: dict[str, Any] = {
     "a row more": lambda model, X, p: np.vstack([p, p[:1]]),
     "one row": lambda model, X, p: p[:1],
     "frame": lambda model, X, p: pd.DataFrame(p),
-    "frame, columns turned": lambda model, X, p: pd.DataFrame(p, columns=[*range(p.shape[1])][::-1]),
+    "frame of names": lambda model, X, p: pd.DataFrame(p).add_prefix("class "),
     "list": lambda model, X, p: p.tolist(),
     "texts": lambda model, X, p: p.astype(str),
     "objects": lambda model, X, p: p.astype(object),

@@ -29,7 +29,7 @@ class Hang(BaseException):
     """A call took longer than any should."""
 
 
-class Wrong(AssertionError):
+class WrongError(AssertionError):
     """An answer that is not right, a sentence that is none, or data of the caller that changed."""
 
 
@@ -73,13 +73,13 @@ def outcome(call: Callable[[], Any], *given: Any, allowed: tuple[type[Exception]
         found = REFUSED
     for value, was in zip(given, before, strict=True):
         if snapshot(value) != was:
-            raise Wrong("the caller's data changed")
+            raise WrongError("the caller's data changed")
     return found
 
 
 def check_sentence(text: str) -> None:
     if not text.strip() or len(text) > LONGEST_SENTENCE or " object at 0x" in text:
-        raise Wrong(f"not a sentence: {text[:200]!r}")
+        raise WrongError(f"not a sentence: {text[:200]!r}")
 
 
 def snapshot(value: Any) -> Any:

@@ -80,6 +80,8 @@ class Aliases(BaseEstimator):
         table = self.new_rows(X)
         p = self.given_scores(X, table, proba)
         drawn = drawing(table, groups, sample_weight)
+        for name, given in (("groups", groups), ("sample_weight", sample_weight)):
+            check_same_rows(X, given, y_name=name)
         codes = None
         if y is not None:
             labels = Labels.from_input(y, self.classes_)
@@ -103,11 +105,18 @@ class Aliases(BaseEstimator):
 
     def _table(self, X: Any, *, reset: bool) -> Table:
         table = Table.from_input(X, None if reset else self.audit_.kinds)
-        validate_data(self, table.native, reset=reset, skip_check_array=True)
+        self._check_columns(table.native, reset=reset)
         if reset:
             return table
         reference = self.audit_.reference
         return self._as_fitted(table, None if reference is None else reference.encoded)
+
+    def _check_columns(self, X: Any, *, reset: bool) -> None:
+        """Hold columns to those of the fit, as scikit-learn does."""
+        try:
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        except (TypeError, ValueError) as error:
+            raise InputError(str(error)) from error
 
     def _as_fitted(self, table: Table, like: Any) -> Table:
         """Return rows with the column names of the fit, or with none; validation has warned."""
@@ -127,7 +136,7 @@ class Aliases(BaseEstimator):
             return None
         if X_cal is None or y_cal is None:
             raise InputError("X_cal and y_cal belong together: pass both or neither.")
-        validate_data(self, X_cal, reset=False, skip_check_array=True)
+        self._check_columns(X_cal, reset=False)
         rows = self._as_fitted(Table.from_input(X_cal, table.kinds), table.native)
         known = Labels.from_input(y_cal, labels.classes)
         check_lengths(rows, known, "X_cal", "y_cal")

@@ -34,7 +34,7 @@ from falcon_discover.audit.later import Later
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
 from falcon_discover.evaluation.sources import CROSS_FITTED, GIVEN_SCORES
-from falcon_discover.metrics import decided
+from falcon_discover.metrics.decisions import array_of, decided
 from falcon_discover.models import library
 from falcon_discover.models.crossfit import (
     CrossFit,
@@ -204,8 +204,12 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Later):
         check_threshold(self.threshold, labels)
         check_lengths(table, labels, "X", "y")
         check_same_rows(X, y)
+        for name, given in (("groups", groups), ("sample_weight", sample_weight)):
+            check_same_rows(X, given, y_name=name)
+        for name, given in (("groups_cal", groups_cal), ("sample_weight_cal", sample_weight_cal)):
+            check_same_rows(X_cal, given, "X_cal", name)
         validation = self._calibration_input(X_cal, y_cal, table, labels)
-        scored = scored_class(positive, labels, np.ndim(proba))
+        scored = scored_class(positive, labels, array_of(proba, "proba").ndim)
         drawn = fit_drawing(
             table,
             groups,

@@ -12,9 +12,11 @@ from scipy.stats import rankdata
 
 from falcon_discover.exceptions import InputError, check_number
 from falcon_discover.metrics.decisions import (
+    array_of,
     confidence,
     events_with_scores,
     false_confidence,
+    numbers_of,
     scores_of,
     surprise,
     weights_of,
@@ -278,7 +280,7 @@ def label_auroc(
     >>> label_auroc([0, 1, 1], [0.1, 0.9, 0.1]), label_auroc([0, 1, 2], np.eye(3))
     (0.75, 1.0)
     """
-    codes, scores = np.asarray(y), np.asarray(p, dtype=np.float64)
+    codes, scores = array_of(y, "y"), numbers_of(p, "p")
     if scores.ndim == 1:
         return fc_auroc(codes, scores, sample_weight=sample_weight)
     areas = [
@@ -307,13 +309,9 @@ def eligible_auroc(
     >>> eligible_auroc([1, 0, 0], [0.3, 0.1, 0.9], confidence=[0.95, 0.99, 0.6])
     1.0
     """
-    eligible = np.asarray(confidence, dtype=np.float64) >= tau
+    events, scores, eligible = _eligible(fc, score, confidence, tau)
     weight = weights_of(sample_weight, len(eligible))
-    return fc_auroc(
-        np.asarray(fc)[eligible],
-        np.asarray(score)[eligible],
-        sample_weight=None if weight is None else weight[eligible],
-    )
+    return fc_auroc(events, scores, sample_weight=None if weight is None else weight[eligible])
 
 
 def eligible_average_precision(
@@ -331,8 +329,7 @@ def eligible_average_precision(
     >>> eligible_average_precision([1, 0, 1], [0.9, 0.8, 0.7], confidence=[1, 1, 1])
     0.8333333333333333
     """
-    eligible = np.asarray(confidence, dtype=np.float64) >= tau
-    events, scores = events_with_scores(np.asarray(fc)[eligible], np.asarray(score)[eligible])
+    events, scores, eligible = _eligible(fc, score, confidence, tau)
     weight = weights_of(sample_weight, len(eligible))
     if weight is not None:
         return weighted_average_precision(events, scores, weight[eligible])
@@ -343,6 +340,23 @@ def eligible_average_precision(
     found = np.cumsum(events[order])[last_of_group]
     reviewed = np.flatnonzero(last_of_group) + 1
     return float((np.diff(found, prepend=0) * found / reviewed).sum() / events.sum())
+
+
+def _eligible(
+    fc: npt.ArrayLike, score: npt.ArrayLike, confidence: npt.ArrayLike, tau: float
+) -> tuple[BoolArray, FloatArray, BoolArray]:
+    """Return events and scores of the eligible rows, and which rows these are."""
+    check_number("tau", tau, lambda level: 0 <= level <= 1, "give a confidence between 0 and 1")
+    eligible = numbers_of(confidence, "confidence", (1,)) >= tau
+    marks, values = array_of(fc, "fc"), numbers_of(score, "score", (1,))
+    if not len(eligible) == len(values) == marks.size:
+        raise InputError(
+            f"the arrays have {marks.size}, {len(values)} and {len(eligible)} rows: they must "
+            "match."
+        )
+    # Only eligible rows need a score.
+    events, scores = events_with_scores(marks.reshape(-1)[eligible], values[eligible])
+    return events, scores, eligible
 
 
 def aurc(
@@ -388,8 +402,9 @@ def errors_among_surest(
     wrong, conf = false_confidence(y, p, tau=0.0), confidence(p)
     weight = weights_of(sample_weight, len(conf))
     rows = len(conf) if weight is None else float(weight.sum())
-    if not 0 <= k <= rows:
-        raise InputError(f"k is {k}: give a number of rows from 0 to {rows:g}.")
+    check_number(
+        "k", k, lambda value: 0 <= value <= rows, f"give a number of rows from 0 to {rows:g}"
+    )
     if weight is not None:
         return float(WeightedRanking.of(conf, weight).top(wrong, k))
     return float(Ranking.of(conf).top(wrong, int(k)))

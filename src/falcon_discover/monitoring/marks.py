@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -9,7 +12,7 @@ from falcon_discover.audit.finding import Finding
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime.format import identifier
 from falcon_discover.runtime.types import IntArray
-from falcon_discover.runtime.words import listed, no_column
+from falcon_discover.runtime.words import listed, no_column, shortened
 
 # Whether the prediction is right. "label wrong": it is, and the label that contradicts it is not.
 JUDGED = {
@@ -48,14 +51,14 @@ def marked(marks: pd.DataFrame, where: str, identity: str | None) -> tuple[pd.Da
                 f"{where} lacks the column {column!r}: give marks downloaded from the report. Its "
                 f"columns: {listed([str(name) for name in marks.columns])}."
             )
-    given = marks[marks["mark"].notna()]
-    said = given["mark"].astype(str).str.strip().str.lower()
+    given = marks[marks["mark"].notna()].reset_index(drop=True)
+    said = words_of(given["mark"], where)
     given, said = given[said != ""], said[said != ""]
     strange = said[~said.isin([*JUDGED, UNSURE])]
     if len(strange):
         raise InputError(
-            f"{where} holds the mark {strange.iloc[0]!r}: use one of right, wrong, label wrong, "
-            "unsure."
+            f"{where} holds the mark {shortened(strange.iloc[0])!r}: use one of right, wrong, label "
+            "wrong, unsure."
         )
     given = given.assign(mark=said.map(JUDGED))
     judged = given[given["mark"].notna()].reset_index(drop=True)
@@ -67,6 +70,25 @@ def marked(marks: pd.DataFrame, where: str, identity: str | None) -> tuple[pd.Da
     if len(twice):
         raise InputError(f"{where} marks row {twice.iloc[0]} more than once: keep one mark.")
     return judged, len(given) - len(judged)
+
+
+def words_of(marks: pd.Series, where: str) -> pd.Series:
+    """Return marks as they are compared: lower case, without blanks around them."""
+    return _texts(marks, lambda mark: str(mark).strip().lower(), where)
+
+
+def identifiers(names: pd.Series, where: str) -> pd.Series:
+    """Return what identifies rows, as text."""
+    return _texts(names, identifier, where)
+
+
+def _texts(values: pd.Series, text: Callable[[Any], str], where: str) -> pd.Series:
+    try:
+        return pd.Series([text(value) for value in values], index=values.index, dtype=object)
+    except Exception as error:  # an object of one's own may raise anything
+        raise InputError(
+            f"{where} holds values in its column {values.name!r} that cannot be read as text."
+        ) from error
 
 
 def located(judged: pd.DataFrame, rows: pd.DataFrame, where: str, identity: str | None) -> IntArray:
@@ -90,9 +112,9 @@ def located(judged: pd.DataFrame, rows: pd.DataFrame, where: str, identity: str 
         return numbers.to_numpy(dtype=np.intp)
     if identity not in rows.columns:
         raise InputError(f"--id names {no_column(identity, rows.columns, where)}")
-    names = rows[identity].map(identifier)
+    names = identifiers(rows[identity], where)
     # Marks are written so that no spreadsheet runs them.
-    wanted = judged[identity].map(identifier).str.removeprefix("'")
+    wanted = identifiers(judged[identity], "the file of marks").map(_unquoted)
     if names.duplicated().any():
         repeated = set(names[names.duplicated()])
         for name in wanted:
@@ -106,6 +128,10 @@ def located(judged: pd.DataFrame, rows: pd.DataFrame, where: str, identity: str 
             "other rows?"
         )
     return places[~places.index.duplicated()][wanted].to_numpy(dtype=np.intp)
+
+
+def _unquoted(name: str) -> str:
+    return name.removeprefix("'")
 
 
 def check_same_predictions(found: Finding, judged: pd.DataFrame) -> None:
@@ -122,8 +148,8 @@ def check_same_predictions(found: Finding, judged: pd.DataFrame) -> None:
             "Give rows that were ranked and reviewed since."
         )
     if "predicted" in judged.columns:
-        ours = pd.Series(found.classes[found.state.decision]).map(identifier)
-        theirs = judged["predicted"].map(identifier)
+        ours = identifiers(pd.Series(found.classes[found.state.decision]), "the audit")
+        theirs = identifiers(judged["predicted"], "the file of marks")
         _check(ours == theirs, judged, "predicted", theirs, ours)
     if "confidence" in judged.columns:
         ours = pd.Series(found.state.confidence)
