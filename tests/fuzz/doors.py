@@ -218,14 +218,16 @@ def parameters(case: dict[str, Any]) -> str:
 FIGURES: dict[str, dict[str, Any]] = {
     "aurc": {}, "brier": {}, "capture_at": {"budget": 0.2}, "cumulative_calibration_error": {},
     "ece": {"n_bins": 15}, "eligible_auroc": {"tau": 0.9},
-    "eligible_average_precision": {"tau": 0.9}, "errors_among_surest": {"k": 1}, "false_confidence": {"tau": 0.9}, "fc_auroc": {},
+    "eligible_average_precision": {"tau": 0.9}, "errors_among_surest": {"k": 1},
+    "false_confidence": {"tau": 0.9}, "fc_auroc": {},
     "fc_count_at": {"budget": 0.2}, "label_auroc": {}, "nll": {},
 }  # fmt: skip
 ODD_ARRAYS = {**PROBABILITIES, **LABELS, **AMOUNTS}
 _MARKS = {name: LABELS[name] for name in ("0 and 1", "booleans")}
 _SCORES = {name: PROBABILITIES[name] for name in ("scores", "constant")}
 ARRAYS: dict[str, Any] = {
-    "y": _MARKS, "fc": _MARKS, "error": _MARKS, "p": _SCORES, "score": _SCORES, "confidence": _SCORES,
+    "y": _MARKS, "fc": _MARKS, "error": _MARKS,
+    "p": _SCORES, "score": _SCORES, "confidence": _SCORES,
 }  # fmt: skip
 ARRAYS_OF = {
     name: [p for p in inspect.signature(getattr(metrics, name)).parameters if p in ARRAYS]

@@ -25,9 +25,9 @@ from fuzz.parts import Part
 from strategies import SEEDS
 
 CELLS = (
-    "", " ", "1", "-2.5", "007", "1e5", "1,5", "1.234,56", "97%", "NA", "nan", "inf", "yes", "größe",
-    "身長", "=1+1", "a,b", "a;b", "a\tb", 'say "hi"', "two\nlines", "\x1b[31m", "9007199254740993",
-    "1e999", "0x1F", "2026-01-01", "true", "<b>", "'", "\u2028", "x" * 300,
+    "", " ", "1", "-2.5", "007", "1e5", "1,5", "1.234,56", "97%", "NA", "nan", "inf", "yes",
+    "größe", "身長", "=1+1", "a,b", "a;b", "a\tb", 'say "hi"', "two\nlines", "\x1b[31m", "1e999",
+    "9007199254740993", "0x1F", "2026-01-01", "true", "<b>", "'", "\u2028", "x" * 300,
 )  # fmt: skip
 HEADS = ("id", "p", "label", "x", "größe", " spaced ", "", "a,b", "Unnamed: 0", "id", "1", "x.1")
 ENCODINGS = ("utf-8", "utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1", "cp1252")

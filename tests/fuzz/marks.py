@@ -17,8 +17,8 @@ from fuzz.parts import Part
 from strategies import SEEDS, Given
 from support.columns import COLUMNS
 
-WORDS = ("right", "wrong", "Wrong ", "model wrong", "label wrong", "label_wrong", "unsure", "", None,
-         np.nan, "maybe", "RIGHT", 1, True, "=wrong", "<b>", b"wrong", 0.5)  # fmt: skip
+WORDS = ("right", "wrong", "Wrong ", "model wrong", "label wrong", "label_wrong", "unsure", "",
+         None, np.nan, "maybe", "RIGHT", 1, True, "=wrong", "<b>", b"wrong", 0.5)  # fmt: skip
 GOOD = ("right", "wrong", "unsure", "label wrong")
 
 
@@ -41,9 +41,9 @@ def returned(draw: st.DrawFn) -> dict[str, Any]:
     """A review list, and marks of it."""
     kind = ""
     rng = np.random.default_rng(draw(SEEDS))
-    n = draw(st.sampled_from((0, 1, 5, 40)))
+    n = draw(st.sampled_from((0, 1, 5, 40, 40)))
     review = review_list(rng, n)
-    odd = draw(st.integers(0, 63))
+    odd = draw(st.sampled_from((0, 0, 0, 1, 2, 2, 4, 8, 8, 16, 32, 34, 40, 63)))
     words = WORDS if odd & 1 else GOOD
     marks = review[["row", "id"]].assign(mark=[words[i] for i in rng.integers(0, len(words), n)])
     marks = marks.sample(frac=rng.random(), random_state=int(rng.integers(2**31)))
@@ -97,8 +97,10 @@ def to_learn_from(case: dict[str, Any]) -> str:
         judged, unsure = marked(marks, "marks.csv", identity)
         right(len(judged) + unsure <= len(marks), "more marks than there are")
         right(judged["mark"].isin(["right", "wrong"]).all(), "a mark that says nothing")
-        rows = located(judged, review, "rows.csv", identity)
-        right(len(rows) == len(judged) and (rows < len(review)).all(), "other rows")
+        # Without names, marks give numbers of rows in a file of a hundred.
+        file = review if identity else pd.DataFrame(index=range(100))
+        rows = located(judged, file, "rows.csv", identity)
+        right(len(rows) == len(judged) and (rows < len(file)).all(), "other rows")
         if identity is not None:
             ours = review["id"].iloc[rows].astype(str).tolist()
             theirs = judged["id"].astype(str).str.removeprefix("'").tolist()

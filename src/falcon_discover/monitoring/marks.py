@@ -57,8 +57,8 @@ def marked(marks: pd.DataFrame, where: str, identity: str | None) -> tuple[pd.Da
     strange = said[~said.isin([*JUDGED, UNSURE])]
     if len(strange):
         raise InputError(
-            f"{where} holds the mark {shortened(strange.iloc[0])!r}: use one of right, wrong, label "
-            "wrong, unsure."
+            f"{where} holds the mark {shortened(strange.iloc[0])!r}: use one of right, wrong, "
+            "label wrong, unsure."
         )
     given = given.assign(mark=said.map(JUDGED))
     judged = given[given["mark"].notna()].reset_index(drop=True)

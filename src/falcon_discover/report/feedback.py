@@ -188,7 +188,8 @@ def feedback(
 def _expected_labels(judged: pd.DataFrame) -> float | None:
     if "label_doubt" not in judged.columns:
         return None
-    return float(pd.to_numeric(judged["label_doubt"], errors="coerce").sum())
+    doubts = pd.to_numeric(judged["label_doubt"], errors="coerce").fillna(0.0)
+    return float(doubts.clip(0.0, 1.0).sum())
 
 
 def _check_labels_wrong(known: pd.DataFrame) -> None:
