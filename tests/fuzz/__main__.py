@@ -22,7 +22,7 @@ RESULTS = ROOT / "results" / "reliability"
 DONE = ROOT / "build" / "fuzz"
 PARTS: tuple[Part, ...] = (*doors.PARTS, *files.PARTS, *marks.PARTS, *audits.PARTS)
 ALL = 200_000
-DAMAGED_FILES = 250
+DAMAGED_FILES = 150
 
 
 def inputs(cases: int, only: str, again: bool) -> Iterator[dict[str, Any]]:

@@ -19,6 +19,13 @@ from support.columns import COLUMNS
 
 WORDS = ("right", "wrong", "Wrong ", "model wrong", "label wrong", "label_wrong", "unsure", "",
          None, np.nan, "maybe", "RIGHT", 1, True, "=wrong", "<b>", b"wrong", 0.5)  # fmt: skip
+# Marks come from a file, which cannot hold everything that a table can.
+IN_FILES = sorted(
+    name
+    for name in COLUMNS
+    if name not in ("odd", "types", "longdouble", "Arrow half", "float16")
+    and not name.startswith(("big-endian", "sparse", "complex"))
+)
 GOOD = ("right", "wrong", "unsure", "label wrong")
 
 
@@ -49,7 +56,7 @@ def returned(draw: st.DrawFn) -> dict[str, Any]:
     marks = marks.sample(frac=rng.random(), random_state=int(rng.integers(2**31)))
     if odd & 2:
         column = draw(st.sampled_from(("row", "mark", "id")))
-        kind = draw(st.sampled_from(sorted(COLUMNS)))
+        kind = draw(st.sampled_from(IN_FILES))
         marks[column] = pd.Series(COLUMNS[kind](rng, len(marks)), index=marks.index)
     if odd & 4:
         marks = marks.drop(columns=draw(st.sampled_from(("row", "mark", "id"))))
@@ -58,7 +65,7 @@ def returned(draw: st.DrawFn) -> dict[str, Any]:
         if draw(st.booleans()):
             review = review.drop(columns=column)
         else:
-            kind = draw(st.sampled_from(sorted(COLUMNS)))
+            kind = draw(st.sampled_from(IN_FILES))
             review[column] = pd.Series(COLUMNS[kind](rng, n), index=review.index)
     if odd & 16:
         marks = pd.concat([marks, marks.iloc[:1]])
@@ -110,6 +117,6 @@ def to_learn_from(case: dict[str, Any]) -> str:
 
 
 PARTS = (
-    Part("marks compared with a review list", returned(), compared, 10_000),
-    Part("marks to learn from", returned(), to_learn_from, 8_000),
+    Part("marks compared with a review list", returned(), compared, 2_500),
+    Part("marks to learn from", returned(), to_learn_from, 2_500),
 )

@@ -66,23 +66,26 @@ def marked(marks: pd.DataFrame, where: str, identity: str | None) -> tuple[pd.Da
         raise InputError(f"{where} marks no row right or wrong: there is nothing to learn from.")
     if judged[key].isna().any():
         raise InputError(f"{where} has a mark without a value in the column {key!r}.")
-    twice = judged[key][judged[key].duplicated()]
+    twice = judged[key][texts(judged[key], str, where).duplicated()]
     if len(twice):
-        raise InputError(f"{where} marks row {twice.iloc[0]} more than once: keep one mark.")
+        raise InputError(
+            f"{where} marks row {shortened(twice.iloc[0])} more than once: keep one mark."
+        )
     return judged, len(given) - len(judged)
 
 
 def words_of(marks: pd.Series, where: str) -> pd.Series:
     """Return marks as they are compared: lower case, without blanks around them."""
-    return _texts(marks, lambda mark: str(mark).strip().lower(), where)
+    return texts(marks, lambda mark: str(mark).strip().lower(), where)
 
 
 def identifiers(names: pd.Series, where: str) -> pd.Series:
     """Return what identifies rows, as text."""
-    return _texts(names, identifier, where)
+    return texts(names, identifier, where)
 
 
-def _texts(values: pd.Series, text: Callable[[Any], str], where: str) -> pd.Series:
+def texts(values: pd.Series, text: Callable[[Any], str], where: str) -> pd.Series:
+    """Return each value as text, or say that one has none."""
     try:
         return pd.Series([text(value) for value in values], index=values.index, dtype=object)
     except Exception as error:  # an object of one's own may raise anything
@@ -99,10 +102,12 @@ def located(judged: pd.DataFrame, rows: pd.DataFrame, where: str, identity: str 
     where : what to call the file of the rows
     """
     if identity is None:
-        numbers = pd.to_numeric(judged["row"], errors="coerce")
+        numbers = pd.to_numeric(judged["row"].astype(object), errors="coerce").astype(np.float64)
         odd = judged["row"][numbers.isna() | (numbers % 1 != 0)]
         if len(odd):
-            raise InputError(f"the marks give {odd.iloc[0]!r} as a row: use row numbers, or --id.")
+            raise InputError(
+                f"the marks give {shortened(odd.iloc[0])!r} as a row: use row numbers, or --id."
+            )
         outside = numbers[(numbers < 0) | (numbers >= len(rows))]
         if len(outside):
             raise InputError(
@@ -119,12 +124,14 @@ def located(judged: pd.DataFrame, rows: pd.DataFrame, where: str, identity: str 
         repeated = set(names[names.duplicated()])
         for name in wanted:
             if name in repeated:
-                raise InputError(f"{where} has more than one row with {identity} {name!r}.")
+                raise InputError(
+                    f"{where} has more than one row with {identity} {shortened(name)!r}."
+                )
     places = pd.Series(np.arange(len(rows)), index=names)
     lost = wanted[~wanted.isin(places.index)]
     if len(lost):
         raise InputError(
-            f"{identity} {lost.iloc[0]!r} is marked, and {where} has no such row: are the marks of "
+            f"{identity} {shortened(lost.iloc[0])!r} is marked, and {where} has no such row: are the marks of "
             "other rows?"
         )
     return places[~places.index.duplicated()][wanted].to_numpy(dtype=np.intp)

@@ -12,7 +12,7 @@ import pandas as pd
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import surprise
 from falcon_discover.metrics.intervals import share_interval
-from falcon_discover.monitoring.marks import identifiers, words_of
+from falcon_discover.monitoring.marks import identifiers, texts, words_of
 from falcon_discover.report.rows import LIST_COLUMNS
 from falcon_discover.runtime.display import Result
 from falcon_discover.runtime.records import records
@@ -172,7 +172,7 @@ def feedback(
         ]
     disputed = None
     if {"actual", "predicted"} <= set(known.columns):
-        wrong = judged["actual"].astype(str) != judged["predicted"].astype(str)
+        wrong = _text(judged, "actual") != _text(judged, "predicted")
         disputed = int((wrong != judged["wrong"]).sum())
     return Feedback(
         pd.DataFrame(lines),
@@ -203,7 +203,7 @@ def _check_labels_wrong(known: pd.DataFrame) -> None:
             f"row {row} is marked 'label wrong', and the audit knows no labels: mark the "
             "prediction right, wrong or unsure."
         )
-    same = marked[marked["actual"].astype(str) == marked["predicted"].astype(str)]
+    same = marked[_text(marked, "actual") == _text(marked, "predicted")]
     if len(same):
         raise InputError(
             f"row {same['row'].iloc[0]} is marked 'label wrong', but its label is what the model "
@@ -217,7 +217,7 @@ def _levels(rows: pd.DataFrame, tau: float | Mapping[str, float]) -> float | pd.
         return tau
     if "predicted" not in rows.columns:
         raise InputError("the review list lacks the column 'predicted', and tau differs by class.")
-    levels = rows["predicted"].astype(str).map(tau).astype(np.float64)
+    levels = _text(rows, "predicted").map(tau).astype(np.float64)
     if levels.isna().any():
         strange = rows["predicted"][levels.isna()].iloc[0]
         raise InputError(f"the review list predicts {strange!r}, for which there is no tau.")
@@ -239,7 +239,7 @@ def _known(review: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
         )
     # Labels of rows mean nothing here, and might occur twice.
     given = marks.reset_index(drop=True)
-    given = given.assign(row=pd.to_numeric(given["row"]), mark=words_of(given["mark"], "the marks"))
+    given = given.assign(mark=words_of(given["mark"], "the marks"))
     given["mark"] = given["mark"].replace(ALIASES)
     strange = given.loc[~given["mark"].isin(MARKS), "mark"]
     if len(strange):
@@ -281,10 +281,17 @@ def _check_review(review: pd.DataFrame) -> None:
         )
 
 
+def _text(rows: pd.DataFrame, column: str) -> pd.Series:
+    return texts(rows[column], str, "the review list")
+
+
 def _holds_numbers(values: pd.Series) -> bool:
     """Return whether these are the numbers that a file can hold."""
-    plain = getattr(values.dtype, "kind", "O") in "iuf" and values.dtype.itemsize <= 8
-    return plain and not isinstance(values.dtype, pd.SparseDtype)
+    kind = values.dtype
+    if isinstance(kind, np.dtype):
+        return kind.kind in "iuf" and kind.itemsize <= 8 and kind.isnative
+    sparse = isinstance(kind, pd.SparseDtype)
+    return bool(pd.api.types.is_numeric_dtype(kind)) and kind.kind in "iuf" and not sparse
 
 
 def _check_identity(review: pd.DataFrame, marks: pd.DataFrame, column: str) -> None:
@@ -303,9 +310,10 @@ def _check_identity(review: pd.DataFrame, marks: pd.DataFrame, column: str) -> N
     if not same.all():
         first = int(np.flatnonzero(~same)[0])
         raise InputError(
-            f"row {pairs['row'].iloc[first]} has the {column} {theirs.iloc[first]!r} in the marks "
-            f"and {ours.iloc[first]!r} in the review list: are the marks of another audit? If not, "
-            "delete that column from the marks."
+            f"row {pairs['row'].iloc[first]} has the {column} "
+            f"{shortened(theirs.iloc[first])!r} in the marks and "
+            f"{shortened(ours.iloc[first])!r} in the review list: are the marks of another audit? "
+            "If not, delete that column from the marks."
         )
 
 
