@@ -70,7 +70,10 @@ def delimited(draw: st.DrawFn) -> dict[str, Any]:
     if kind == "ends with a separator":
         written = [[*line, ""] for line in written]
     text = io.StringIO()
-    csv.writer(text, delimiter=separator, lineterminator=ending).writerows(written)
+    # Cells with a line feed need quotes whatever ends a line.
+    quoting = csv.QUOTE_ALL if ending == "\r" else csv.QUOTE_MINIMAL
+    writer = csv.writer(text, delimiter=separator, lineterminator=ending, quoting=quoting)
+    writer.writerows(written)
     encoding = draw(st.sampled_from(ENCODINGS))
     content = text.getvalue().encode(encoding, "replace")
     packed = draw(st.sampled_from(sorted(PACK)))

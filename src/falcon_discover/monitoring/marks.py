@@ -131,8 +131,8 @@ def located(judged: pd.DataFrame, rows: pd.DataFrame, where: str, identity: str 
     lost = wanted[~wanted.isin(places.index)]
     if len(lost):
         raise InputError(
-            f"{identity} {shortened(lost.iloc[0])!r} is marked, and {where} has no such row: are the marks of "
-            "other rows?"
+            f"{identity} {shortened(lost.iloc[0])!r} is marked, and {where} has no such row: are "
+            "the marks of other rows?"
         )
     return places[~places.index.duplicated()][wanted].to_numpy(dtype=np.intp)
 
