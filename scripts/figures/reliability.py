@@ -6,7 +6,7 @@ from functools import partial
 
 from figures.common import ROOT, results, table
 
-CAMPAIGNS = ("faults", "inputs", "damaged", "agreement", "mutants", "versions", "life")
+CAMPAIGNS = ("faults", "inputs", "mended", "damaged", "agreement", "mutants", "versions", "life")
 
 
 def campaign(name: str) -> str:

@@ -70,9 +70,19 @@ def shown(name: str, lines: Iterator[dict[str, Any]], *, keep: bool) -> int:
     if keep:
         RESULTS.mkdir(parents=True, exist_ok=True)
         table.to_csv(RESULTS / f"{name}.csv", index=False, lineterminator="\n")
+        if name == "inputs":
+            _keep_mended()
     first = table.columns[1]
     print(f"{name}: {table[first].sum():,} {first}, {table['faults'].sum():,} faults\n", flush=True)
     return int(table["faults"].sum())
+
+
+def _keep_mended() -> None:
+    found = [
+        {"generated": part, "found and mended": line} for part in MENDED for line in MENDED[part]
+    ]
+    table = pd.DataFrame(found)
+    table.to_csv(RESULTS / "mended.csv", index=False, lineterminator="\n")
 
 
 def main() -> None:

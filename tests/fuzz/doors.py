@@ -268,19 +268,19 @@ def figures(draw: st.DrawFn) -> tuple[str, dict[str, Given], dict[str, Any]]:
 
 
 PARTS = (
-    Part("tables of every type, container and name", tables(), table, 12_000),
-    Part("later tables, read as earlier ones", twice(), later_table, 4_000),
+    Part("tables of every type, container and name", tables(), table, 10_000),
+    Part("later tables, read as earlier ones", twice(), later_table, 3_000),
     Part("labels", made(LABELS), labels, 40_000),
-    Part("probabilities", st.tuples(made(PROBABILITIES), st.sampled_from((2, 3))), scores, 45_000),
-    Part("weights", made(AMOUNTS), weights, 35_000),
-    Part("costs", made(AMOUNTS), costs, 20_000),
+    Part("probabilities", st.tuples(made(PROBABILITIES), st.sampled_from((2, 3))), scores, 46_000),
+    Part("weights", made(AMOUNTS), weights, 36_000),
+    Part("costs", made(AMOUNTS), costs, 22_000),
     Part("groups", made(GROUPS), groups, 25_000),
-    Part("times", made(COLUMNS), times, 8_000),
+    Part("times", made(COLUMNS), times, 5_000),
     Part(
         "settings",
         st.dictionaries(st.sampled_from(PARAMETERS), ODD, min_size=1, max_size=3),
         parameters,
         10_000,
     ),
-    Part("figures of `metrics`", figures(), figure, 6_000),
+    Part("figures of `metrics`", figures(), figure, 4_000),
 )

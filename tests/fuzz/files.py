@@ -202,6 +202,6 @@ def binary_file(case: tuple[str, bytes]) -> str:
 
 
 PARTS = (
-    Part("CSV files: separators, encodings, packing, damage", delimited(), delimited_file, 6_000),
-    Part("parquet and Feather files with damage", binary(), binary_file, 1_000),
+    Part("CSV files: separators, encodings, packing, damage", delimited(), delimited_file, 4_000),
+    Part("parquet and Feather files with damage", binary(), binary_file, 600),
 )

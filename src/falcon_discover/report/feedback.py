@@ -234,8 +234,8 @@ def _known(review: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
             )
     if not _holds_numbers(marks["row"]):
         raise InputError(
-            "the marks' column 'row' holds other things than numbers: download the marks from the "
-            "report."
+            "the marks' column 'row' holds texts, or other things that are not numbers: download "
+            "the marks from the report."
         )
     # Labels of rows mean nothing here, and might occur twice.
     given = marks.reset_index(drop=True)
