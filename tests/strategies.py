@@ -32,7 +32,8 @@ for _name, _cases in PROFILES.items():
 
 Maker = Callable[[np.random.Generator, int], Any]
 SEEDS = st.integers(0, 2**32 - 1)
-ROWS = st.sampled_from((0, 1, 2, 3, 7, 24, 40))
+FEW_ROWS = (0, 1, 2, 3, 7, 24, 40)
+ROWS = st.sampled_from(FEW_ROWS)
 
 
 @dataclass(frozen=True)
@@ -398,6 +399,21 @@ GROUPS: dict[str, Maker] = {
     "sparse": lambda rng, n: sparse.csr_matrix(rng.integers(0, 4, (n, 1))),
     "nothing": lambda rng, n: None,
 }
+
+
+def batches(makers: dict[str, Maker], size: int = 50) -> st.SearchStrategy[list[Given]]:
+    """Many of the makers at once, for doors that answer faster than a case is drawn."""
+    names = sorted(makers)
+
+    def make(seed: int) -> list[Given]:
+        rng = np.random.default_rng(seed)
+        kinds, rows = rng.integers(0, len(names), size), rng.choice(FEW_ROWS, size)
+        return [
+            Given(makers[names[kind]](rng, int(n)), f"{names[kind]!r} of {n} rows", int(n))
+            for kind, n in zip(kinds, rows, strict=True)
+        ]
+
+    return st.builds(make, SEEDS)
 
 
 def made(

@@ -32,7 +32,7 @@ def inputs(cases: int, only: str, again: bool) -> Iterator[dict[str, Any]]:
             continue
         share = max(1, round(part.cases * cases / ALL))
         whole = Tally()
-        for number, size in chunks(share):
+        for number, size in chunks(part, share):
             for name, value in _chunk(part, size, number, again).items():
                 getattr(whole, name).update(value)
         for fault, count in whole.faults.most_common():

@@ -14,6 +14,8 @@ from fuzz.outcome import Hang, place
 from fuzz.parts import Part
 
 CHUNK = 500
+# Of doors that answer within a millisecond.
+LARGE_CHUNK = 5_000
 
 
 @dataclass
@@ -50,17 +52,19 @@ def chunk(part: Part, cases: int, number: int) -> Tally:
     began = time.process_time()
 
     @seed(number)
-    @settings(settings.get_profile("quick"), max_examples=cases)
+    @settings(settings.get_profile("quick"), max_examples=max(1, cases // part.batch))
     @given(part.strategy)
-    def each(case: Any) -> None:
-        tally.add(part, case)
+    def each(drawn: Any) -> None:
+        for case in drawn if part.batch > 1 else [drawn]:
+            tally.add(part, case)
 
     each()
     tally.seconds = time.process_time() - began
     return tally
 
 
-def chunks(cases: int) -> Iterator[tuple[int, int]]:
+def chunks(part: Part, cases: int) -> Iterator[tuple[int, int]]:
     """Return the number of each chunk, and its cases."""
-    for number, first in enumerate(range(0, cases, CHUNK)):
-        yield number, min(CHUNK, cases - first)
+    size = CHUNK if part.batch == 1 else LARGE_CHUNK
+    for number, first in enumerate(range(0, cases, size)):
+        yield number, min(size, cases - first)

@@ -19,9 +19,11 @@ class Part:
     strategy : one case
     tried : what came of a case; raises where that may not be
     cases : how many of 200,000
+    batch : how many cases are drawn at once
     """
 
     what: str
     strategy: st.SearchStrategy[Any]
     tried: Callable[[Any], str]
     cases: int
+    batch: int = 1
