@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from falcon_discover import rankers
 from falcon_discover.audit.checks import (
     accepts_missing,
+    check_all_same_rows,
     check_given,
     check_lengths,
     check_parameters,
@@ -204,10 +205,10 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Later):
         check_threshold(self.threshold, labels)
         check_lengths(table, labels, "X", "y")
         check_same_rows(X, y)
-        for name, given in (("groups", groups), ("sample_weight", sample_weight)):
-            check_same_rows(X, given, y_name=name)
-        for name, given in (("groups_cal", groups_cal), ("sample_weight_cal", sample_weight_cal)):
-            check_same_rows(X_cal, given, "X_cal", name)
+        check_all_same_rows(X, groups=groups, sample_weight=sample_weight)
+        check_all_same_rows(
+            X_cal, "X_cal", groups_cal=groups_cal, sample_weight_cal=sample_weight_cal
+        )
         validation = self._calibration_input(X_cal, y_cal, table, labels)
         scored = scored_class(positive, labels, array_of(proba, "proba").ndim)
         drawn = fit_drawing(

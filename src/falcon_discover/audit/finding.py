@@ -12,7 +12,6 @@ import pandas as pd
 
 from falcon_discover import rankers
 from falcon_discover.audit.absent import LEFT_OUT, NO_MODEL
-from falcon_discover.audit.checks import check_same_rows
 from falcon_discover.audit.costs import BY_COST, checked_cost, expected_cost
 from falcon_discover.audit.regime import judged_conflict
 from falcon_discover.audit.review import review_list
@@ -74,8 +73,7 @@ class Finding(Told):
         """
         if cost is None:
             return self
-        check_same_rows(self.table.native, cost, y_name="cost")
-        other = replace(self, cost=checked_cost(cost, len(self.state)))
+        other = replace(self, cost=checked_cost(self.matching("cost", cost), len(self.state)))
         # What was computed without costs holds with them; scores are kept for both from now on.
         _ = self._scores
         vars(other).update({name: vars(self)[name] for name in KEPT if name in vars(self)})
@@ -289,11 +287,9 @@ class Finding(Told):
         ----------
         times : the time of each row: numbers, dates, or ISO date strings
         """
-        check_same_rows(self.table.native, times, y_name="times")
-        eligible = self.state.eligible(self.tau)
         return Periods.of(
-            times_of(times, len(self.state)),
-            eligible,
+            times_of(self.matching("times", times), len(self.state)),
+            self.state.eligible(self.tau),
             self.events,
             tau=self.tau,
             design=self.state.design,

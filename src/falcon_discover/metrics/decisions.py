@@ -59,6 +59,23 @@ def events_with_scores(
     return _same_rows(_zero_one(events, name), scores_of(score))
 
 
+def eligible_rows(
+    fc: npt.ArrayLike, score: npt.ArrayLike, confidence: npt.ArrayLike, tau: float
+) -> tuple[BoolArray, FloatArray, BoolArray]:
+    """Return events and scores of the eligible rows, and which rows these are."""
+    check_number("tau", tau, lambda level: 0 <= level <= 1, "give a confidence between 0 and 1")
+    eligible = numbers_of(confidence, "confidence", (1,)) >= tau
+    marks, values = array_of(fc, "fc"), numbers_of(score, "score", (1,))
+    if not len(eligible) == len(values) == marks.size:
+        raise InputError(
+            f"the arrays have {marks.size}, {len(values)} and {len(eligible)} rows: they must "
+            "match."
+        )
+    # Only eligible rows need a score.
+    events, scores = events_with_scores(marks.reshape(-1)[eligible], values[eligible])
+    return events, scores, eligible
+
+
 def labels_with_probabilities(y: npt.ArrayLike, p: npt.ArrayLike) -> tuple[IntArray, FloatArray]:
     """Return the labels as positions among the classes, and the probabilities of the same rows."""
     scores = probabilities(p)

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
-from falcon_discover.exceptions import InputError, check_number
+from falcon_discover.exceptions import check_number
 from falcon_discover.metrics.decisions import (
     array_of,
     confidence,
+    eligible_rows,
     events_with_scores,
     false_confidence,
     numbers_of,
@@ -309,7 +310,7 @@ def eligible_auroc(
     >>> eligible_auroc([1, 0, 0], [0.3, 0.1, 0.9], confidence=[0.95, 0.99, 0.6])
     1.0
     """
-    events, scores, eligible = _eligible(fc, score, confidence, tau)
+    events, scores, eligible = eligible_rows(fc, score, confidence, tau)
     weight = weights_of(sample_weight, len(eligible))
     return fc_auroc(events, scores, sample_weight=None if weight is None else weight[eligible])
 
@@ -329,7 +330,7 @@ def eligible_average_precision(
     >>> eligible_average_precision([1, 0, 1], [0.9, 0.8, 0.7], confidence=[1, 1, 1])
     0.8333333333333333
     """
-    events, scores, eligible = _eligible(fc, score, confidence, tau)
+    events, scores, eligible = eligible_rows(fc, score, confidence, tau)
     weight = weights_of(sample_weight, len(eligible))
     if weight is not None:
         return weighted_average_precision(events, scores, weight[eligible])
@@ -340,23 +341,6 @@ def eligible_average_precision(
     found = np.cumsum(events[order])[last_of_group]
     reviewed = np.flatnonzero(last_of_group) + 1
     return float((np.diff(found, prepend=0) * found / reviewed).sum() / events.sum())
-
-
-def _eligible(
-    fc: npt.ArrayLike, score: npt.ArrayLike, confidence: npt.ArrayLike, tau: float
-) -> tuple[BoolArray, FloatArray, BoolArray]:
-    """Return events and scores of the eligible rows, and which rows these are."""
-    check_number("tau", tau, lambda level: 0 <= level <= 1, "give a confidence between 0 and 1")
-    eligible = numbers_of(confidence, "confidence", (1,)) >= tau
-    marks, values = array_of(fc, "fc"), numbers_of(score, "score", (1,))
-    if not len(eligible) == len(values) == marks.size:
-        raise InputError(
-            f"the arrays have {marks.size}, {len(values)} and {len(eligible)} rows: they must "
-            "match."
-        )
-    # Only eligible rows need a score.
-    events, scores = events_with_scores(marks.reshape(-1)[eligible], values[eligible])
-    return events, scores, eligible
 
 
 def aurc(
