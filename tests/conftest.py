@@ -9,6 +9,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import pytest
 
+# Guided fuzzing has an environment of its own, with Atheris.
+collect_ignore = ["fuzz/guided.py"]
 SLOW = Path(__file__).with_name("slow.txt")
 
 

@@ -6,7 +6,9 @@ from functools import partial
 
 from figures.common import ROOT, results, table
 
-CAMPAIGNS = ("faults", "inputs", "damaged", "agreement", "mutants", "versions", "licences", "life")
+CAMPAIGNS = (
+    "faults", "inputs", "mended", "damaged", "agreement", "mutants", "versions", "licences", "life",
+)  # fmt: skip
 
 
 def campaign(name: str) -> str:

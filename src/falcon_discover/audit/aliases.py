@@ -12,10 +12,10 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from falcon_discover.audit import checks
 from falcon_discover.audit.absent import NO_SCORES, OWN_SCORES, PRECOMPUTED, PREDICTIONS
-from falcon_discover.audit.checks import check_lengths, check_same_rows, given_probabilities
 from falcon_discover.audit.drawn import drawing
 from falcon_discover.audit.finding import Finding
 from falcon_discover.audit.fitted import FittedAudit
@@ -80,11 +80,11 @@ class Aliases(BaseEstimator):
         table = self.new_rows(X)
         p = self.given_scores(X, table, proba)
         drawn = drawing(table, groups, sample_weight)
+        checks.check_all_same_rows(X, y=y, groups=groups, sample_weight=sample_weight)
         codes = None
         if y is not None:
             labels = Labels.from_input(y, self.classes_)
-            check_lengths(table, labels, "X", "y")
-            check_same_rows(X, y)
+            checks.check_lengths(table, labels, "X", "y")
             codes = labels.codes
         with self._execution_context():
             return self.audit_.examine(table, codes, p, drawn)
@@ -103,7 +103,7 @@ class Aliases(BaseEstimator):
 
     def _table(self, X: Any, *, reset: bool) -> Table:
         table = Table.from_input(X, None if reset else self.audit_.kinds)
-        validate_data(self, table.native, reset=reset, skip_check_array=True)
+        checks.check_columns(self, table.native, reset=reset)
         if reset:
             return table
         reference = self.audit_.reference
@@ -127,11 +127,11 @@ class Aliases(BaseEstimator):
             return None
         if X_cal is None or y_cal is None:
             raise InputError("X_cal and y_cal belong together: pass both or neither.")
-        validate_data(self, X_cal, reset=False, skip_check_array=True)
+        checks.check_columns(self, X_cal, reset=False)
         rows = self._as_fitted(Table.from_input(X_cal, table.kinds), table.native)
         known = Labels.from_input(y_cal, labels.classes)
-        check_lengths(rows, known, "X_cal", "y_cal")
-        check_same_rows(X_cal, y_cal, "X_cal", "y_cal")
+        checks.check_lengths(rows, known, "X_cal", "y_cal")
+        checks.check_same_rows(X_cal, y_cal, "X_cal", "y_cal")
         return rows, known
 
     def new_rows(self, X: Any, *, warn: bool = True) -> Table:
@@ -153,8 +153,8 @@ class Aliases(BaseEstimator):
             return None
         if proba is None:
             raise InputError(NO_SCORES)
-        check_same_rows(X, proba, y_name="proba")
-        return given_probabilities(proba, len(table), len(self.classes_), self.audit_.scored)
+        checks.check_same_rows(X, proba, y_name="proba")
+        return checks.given_probabilities(proba, len(table), len(self.classes_), self.audit_.scored)
 
     @contextmanager
     def _execution_context(self) -> Iterator[None]:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import validate_data
 
 from falcon_discover.audit.absent import OWN_SCORES
 from falcon_discover.data.labels import Labels, label_repr
@@ -244,6 +245,20 @@ def check_same_rows(X: Any, y: Any, x_name: str = "X", y_name: str = "y") -> Non
             f"{x_name} and {y_name} have the same row labels in another order: align them with "
             f"{y_name}.loc[{x_name}.index], or pass {y_name}.to_numpy() to take rows by position."
         )
+
+
+def check_all_same_rows(X: Any, x_name: str = "X", **given: Any) -> None:
+    """Raise if something that comes with rows has their labels in another order."""
+    for name, values in given.items():
+        check_same_rows(X, values, x_name, name)
+
+
+def check_columns(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Hold the columns of rows to those of the fit, as scikit-learn does."""
+    try:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    except (TypeError, ValueError) as error:
+        raise InputError(str(error)) from error
 
 
 def warn_target_among_columns(table: Table, labels: Labels) -> None:

@@ -11,6 +11,8 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.runtime.words import number_of
 
+# Costs are added up.
+DEAREST = 1e100
 # The name, among rankers, of the order by expected cost.
 BY_COST = "by_cost"
 
@@ -23,19 +25,25 @@ def checked_cost(cost: Any, n: int) -> FloatArray:
     >>> checked_cost([0, 250], 2)
     array([  0., 250.])
     """
+    if np.ma.is_masked(cost):
+        raise InputError("cost contains masked values: give one number per row.")
     try:
-        values = np.asarray(cost, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        values = np.asarray(cost)
+        if values.dtype.kind in "cmM":
+            raise TypeError(f"costs of the type {values.dtype}")
+        values = values.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             "cost contains values that are not numbers: give one number per row."
         ) from error
     if values.shape != (n,):
         raise InputError(f"cost has the shape {values.shape}: give one number per row, {n} in all.")
-    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    bad = np.flatnonzero(~((values >= 0) & (values <= DEAREST)))
     if len(bad):
+        most = f", at most {DEAREST:g}" if np.isfinite(values[bad[0]]) else ""
         raise InputError(
             f"cost is {values[bad[0]]:g} in row {bad[0]} ({number_of(len(bad), 'such row')}): "
-            "give numbers of 0 or more."
+            f"give numbers of 0 or more{most}."
         )
     return values
 

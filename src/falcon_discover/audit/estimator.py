@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from falcon_discover import rankers
 from falcon_discover.audit.checks import (
     accepts_missing,
+    check_all_same_rows,
     check_given,
     check_lengths,
     check_parameters,
@@ -34,7 +35,7 @@ from falcon_discover.audit.later import Later
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
 from falcon_discover.evaluation.sources import CROSS_FITTED, GIVEN_SCORES
-from falcon_discover.metrics import decided
+from falcon_discover.metrics.decisions import array_of, decided
 from falcon_discover.models import library
 from falcon_discover.models.crossfit import (
     CrossFit,
@@ -204,8 +205,12 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Later):
         check_threshold(self.threshold, labels)
         check_lengths(table, labels, "X", "y")
         check_same_rows(X, y)
+        check_all_same_rows(X, groups=groups, sample_weight=sample_weight)
+        check_all_same_rows(
+            X_cal, "X_cal", groups_cal=groups_cal, sample_weight_cal=sample_weight_cal
+        )
         validation = self._calibration_input(X_cal, y_cal, table, labels)
-        scored = scored_class(positive, labels, np.ndim(proba))
+        scored = scored_class(positive, labels, array_of(proba, "proba").ndim)
         drawn = fit_drawing(
             table,
             groups,

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from falcon_discover.audit.checks import check_same_rows
 from falcon_discover.data.table import Table
 from falcon_discover.data.twins import Content, warn_twins
 from falcon_discover.evaluation.plausibility import alerts
@@ -124,6 +125,11 @@ class Examined:
         if self.codes is None:
             raise InputError("this needs labels: pass y with X.")
         return self.codes
+
+    def matching(self, name: str, values: Any) -> Any:
+        """Return what was given for the rows; raise if its pandas labels are in another order."""
+        check_same_rows(self.table.native, values, y_name=name)
+        return values
 
     @cached_property
     def events(self) -> BoolArray:

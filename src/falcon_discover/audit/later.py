@@ -14,6 +14,7 @@ from falcon_discover.audit.drawn import drawing
 from falcon_discover.audit.learned import Learned
 from falcon_discover.data.labels import Labels
 from falcon_discover.exceptions import InputError
+from falcon_discover.metrics.decisions import array_of
 from falcon_discover.rankers.training import LabelledState, codes_where
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray
@@ -113,6 +114,7 @@ class Later(Aliases):
                 f"X has {len(table):,} rows and {name} has {len(missed):,}: they must match."
             )
         check_same_rows(X, given, y_name=name)
+        check_same_rows(X, sample_weight, y_name="sample_weight")
         # That rows were given to fit is said where they are left out.
         with self._execution_context(), notices.collected():
             state = drawn.given_to(self.audit_.state(table, p))
@@ -125,8 +127,8 @@ class Later(Aliases):
 
 def _verdicts(wrong: Any) -> BoolArray:
     """Return which predictions are wrong, as they were given."""
-    values = np.asarray(wrong)
-    if values.ndim != 1 or not np.isin(values, (0, 1)).all():
+    values = array_of(wrong, "wrong")
+    if values.dtype.kind not in "biufO" or values.ndim != 1 or not np.isin(values, (0, 1)).all():
         raise InputError(
             "wrong has values other than True and False: give one of these for each row."
         )

@@ -13,8 +13,10 @@ from falcon_discover.data.labels import label_repr
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import FloatArray, IntArray
-from falcon_discover.runtime.words import number_of
+from falcon_discover.runtime.words import number_of, shortened
 
+# Squares of weights are added up, and must neither overflow nor vanish.
+HEAVIEST, LIGHTEST = 1e50, 1e-50
 # Values of a column that boosted trees tell apart.
 STEPS = 255
 
@@ -33,19 +35,23 @@ def given_weights(sample_weight: Any, n: int, name: str = "sample_weight") -> Fl
     if values.dtype.kind not in "biuf":
         # Numbers that came as objects, as tables with gaps hold them.
         try:
+            if values.dtype.kind in "cmM":
+                raise TypeError(f"they are of the type {values.dtype}")
             values = pd.to_numeric(pd.Series(values)).to_numpy(dtype=np.float64, na_value=np.nan)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{name} must contain numbers: {error}.") from error
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(f"{name} must contain numbers: {shortened(error)}.") from error
     weight = values.astype(np.float64)
     for fault, bad in (
         ("contains NaN or infinity", ~np.isfinite(weight)),
         ("is negative", weight < 0),
+        ("is too large", weight > HEAVIEST),
+        ("is too small", (weight > 0) & (weight < LIGHTEST)),
     ):
         if bad.any():
             where = int(np.flatnonzero(bad)[0])
             raise InputError(
                 f"{name} {fault} in {number_of(int(bad.sum()), 'row')}, first in row {where}: "
-                "give each row a number of 0 or more."
+                f"give each row {_numbers(fault)}."
             )
     if not weight.any():
         raise InputError(f"{name} is zero in every row: give some rows a weight.")
@@ -76,7 +82,7 @@ def given_groups(
     try:
         codes, known = pd.factorize(values.astype(object))
     except TypeError as error:
-        raise InputError(f"{name} must contain names or numbers: {error}.") from error
+        raise InputError(f"{name} must contain names or numbers: {shortened(error)}.") from error
     return (None if len(known) == n else codes.astype(np.intp)), known
 
 
@@ -140,8 +146,20 @@ def coarse(rows: npt.NDArray[Any], weight: FloatArray) -> npt.NDArray[Any]:
     return found
 
 
+def _numbers(fault: str) -> str:
+    extreme = fault.startswith("is too")
+    return (
+        f"0, or a number from {LIGHTEST:g} to {HEAVIEST:g}" if extreme else "a number of 0 or more"
+    )
+
+
 def _column(values: Any, n: int, name: str) -> npt.NDArray[Any]:
-    array = np.asarray(values)
+    if np.ma.is_masked(values):
+        raise InputError(f"{name} contains masked values: give one value for each row.")
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} cannot be read, one value for each row: {error}.") from error
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

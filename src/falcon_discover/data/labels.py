@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.records import scalar
-from falcon_discover.runtime.words import number_of
+from falcon_discover.runtime.words import number_of, shortened
 
 # Codes are bytes.
 MAX_CLASSES = 127
@@ -49,10 +49,14 @@ class Labels:
         """Read labels; with `classes` of an earlier fit or of a model, hold them to these."""
         if y is None:
             raise InputError("FalconDiscover requires y to be passed, but the target y is None.")
+        if np.ma.is_masked(y):
+            raise InputError("y contains masked values: drop or label those rows.")
         try:
             values = _plain_labels(column_or_1d(_label_array(y), warn=True))
-        except (TypeError, ValueError) as error:
-            raise InputError(f"y cannot be read as labels, one for each row: {error}") from error
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(
+                f"y cannot be read as labels, one for each row: {shortened(error)}"
+            ) from error
         _check_complete(values)
         if classes is not None:
             known = np.asarray(classes)
@@ -65,7 +69,8 @@ class Labels:
         else:
             known = _distinct(values)
         if len(known) == 2:
-            return cls(known, (values == known[1]).astype(np.int8))
+            # A text alone would lose a NUL at its end when it is compared; an array does not.
+            return cls(known, (values == known[1:]).astype(np.int8))
         places = {label: place for place, label in enumerate(known.tolist())}
         return cls(known, np.array([places[label] for label in values.tolist()], dtype=np.int8))
 
@@ -127,6 +132,8 @@ def _check_complete(values: npt.NDArray[Any]) -> None:
 
 
 def _distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if not len(values):
+        raise InputError("y has 0 samples: give labelled rows.")
     try:
         known = np.unique(values)
     except TypeError as error:
@@ -140,7 +147,7 @@ def _distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         with notices.ignoring(UserWarning, "The number of unique classes"):
             check_classification_targets(values)
     except (TypeError, ValueError) as error:
-        raise InputError(f"y is not a column of classes. {error}") from error
+        raise InputError(f"y is not a column of classes. {shortened(error)}") from error
     if len(known) == 1:
         raise InputError(
             f"y has only one class ({label_repr(known[0])}): give labelled rows of at least two."

@@ -19,7 +19,7 @@ from sklearn.utils import check_array
 
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime.types import Float32Array, FloatArray, IntArray, UInt64Array
-from falcon_discover.runtime.words import number_of
+from falcon_discover.runtime.words import number_of, shortened
 
 Kind = Literal["numeric", "datetime", "categorical"]
 
@@ -144,10 +144,12 @@ def _as_pandas(X: Any) -> tuple[Any, pd.DataFrame, pd.Index]:
     if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
         raise InputError("X is a lazy frame: call collect() on it first.")
     if not isinstance(eager, nw.DataFrame):
+        if np.ma.is_masked(X):
+            raise InputError("X contains masked values: fill them, or set them to NaN.")
         try:
             array = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
-        except (TypeError, ValueError) as error:
-            raise InputError(str(error)) from error
+        except Exception as error:  # a container of one's own may raise anything
+            raise InputError(_without_cells(str(error))) from error
         frame = pd.DataFrame(array, columns=array_names(array.shape[1]))
         return array, frame.infer_objects(), frame.index
     frame = X if isinstance(X, pd.DataFrame) else eager.to_pandas()
@@ -158,6 +160,13 @@ def _as_pandas(X: Any) -> tuple[Any, pd.DataFrame, pd.Index]:
                 f"X has 0 {what}(s) (shape={frame.shape}) while a minimum of 1 is required."
             )
     return X, frame.set_axis(names, axis=1), frame.index
+
+
+def _without_cells(said: str) -> str:
+    """Return what scikit-learn says about a table, without the table that it adds."""
+    first, _, rest = said.partition("\n")
+    advice = rest[rest.find("\nReshape") + 1 :] if "\nReshape" in rest else ""
+    return " ".join(part for part in (shortened(first.rstrip(":")), shortened(advice)) if part)
 
 
 def _native_order(X: pd.DataFrame) -> pd.DataFrame:
@@ -176,9 +185,10 @@ def _check_names(columns: pd.Index) -> None:
             f"X has column names with {columns.nlevels} levels: flatten them, for instance with "
             "X.columns.map('_'.join)."
         )
-    names = columns.astype(str)
+    names = pd.Index([str(name) for name in columns], dtype=object)
+    _check_text(names.tolist(), "a column name")
     if names.has_duplicates:
-        repeated = names[names.duplicated()][0]
+        repeated = shortened(names[names.duplicated()][0])
         raise InputError(f"column {repeated!r} appears more than once: rename the columns.")
 
 
@@ -204,8 +214,8 @@ def _kind_of(column: pd.Series) -> Kind:
 
 def _complex(column: pd.Series) -> InputError:
     return InputError(
-        f"column {column.name!r} contains complex numbers: split them into real and imaginary "
-        "columns."
+        f"column {shortened(column.name)!r} contains complex numbers: split them into real and "
+        "imaginary columns."
     )
 
 
@@ -213,10 +223,12 @@ def _canonical(column: pd.Series, name: str, kind: Kind, *, fixed: bool) -> npt.
     if kind == "categorical":
         try:
             return _as_text(column)
-        except (TypeError, NotImplementedError) as error:
+        except InputError:
+            raise
+        except Exception as error:  # an object of one's own may raise anything
             raise InputError(
-                f"column {name!r} contains values that are not numbers, text or dates ({error}): "
-                "convert it, or leave it out."
+                f"column {shortened(name)!r} contains values that are not numbers, text or dates "
+                f"({shortened(error)}): convert it, or leave it out."
             ) from error
     try:
         if kind == "datetime":
@@ -224,16 +236,16 @@ def _canonical(column: pd.Series, name: str, kind: Kind, *, fixed: bool) -> npt.
         values = _as_float(column)
     except (TypeError, ValueError, ArithmeticError) as error:
         was = f" was {kind} when fitted and" if fixed else ""
-        why = type(error).__name__ if isinstance(error, InvalidOperation) else error
+        why = type(error).__name__ if isinstance(error, InvalidOperation) else shortened(error)
         raise InputError(
-            f"column {name!r}{was} holds a value that is not a {kind} value ({why})."
+            f"column {shortened(name)!r}{was} holds a value that is not a {kind} value ({why})."
         ) from error
     large = np.abs(values) > LARGEST
     if large.any():
         infinite = int(np.isinf(values).sum())
         what = "infinity" if infinite else f"{values[large][0]:g}, which is too large,"
         raise InputError(
-            f"column {name!r} contains {what} in "
+            f"column {shortened(name)!r} contains {what} in "
             f"{number_of(infinite or int(large.sum()), 'row')}: replace it with a number or a "
             "missing value."
         )
@@ -244,13 +256,26 @@ def _as_float(column: pd.Series) -> FloatArray:
     if pd.api.types.is_timedelta64_dtype(column.dtype):
         return column.dt.total_seconds().to_numpy(dtype=np.float64)
     if pd.api.types.is_numeric_dtype(column.dtype):
+        if pd.api.types.is_complex_dtype(column.dtype):
+            raise TypeError("it holds complex numbers")
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        raise TypeError("it holds dates")
     numbers = pd.to_numeric(column.astype(object).where(column.notna(), np.nan))
+    if pd.api.types.is_complex_dtype(numbers.dtype):
+        raise TypeError("it holds complex numbers")
     return numbers.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def _as_seconds(column: pd.Series) -> FloatArray:
-    moments = pd.to_datetime(column, utc=True)
+    if pd.api.types.is_numeric_dtype(column.dtype) and column.notna().any():
+        # They would be taken for nanoseconds.
+        raise TypeError("it holds numbers")
+    # Any other way to write dates would be a guess.
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(object)
+    written = pd.api.types.infer_dtype(column, skipna=True) == "string"
+    moments = pd.to_datetime(column, utc=True, format="ISO8601" if written else None)
     seconds = (moments - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
     return seconds.to_numpy(dtype=np.float64)
 
@@ -259,7 +284,7 @@ def _as_text(column: pd.Series) -> npt.NDArray[np.object_]:
     """Return values as `str` and missing ones as NaN, so every library's text agrees."""
     codes, values = pd.factorize(column)
     texts = [str(value) for value in values]
-    _check_text(texts, f"column {column.name!r}")
+    _check_text(texts, f"column {shortened(column.name)!r}")
     return np.array([*texts, np.nan], dtype=object)[codes]
 
 
@@ -270,6 +295,6 @@ def _check_text(texts: list[str], what: str) -> None:
     except UnicodeEncodeError:
         broken = next(text for text in texts if text.encode(errors="ignore").decode() != text)
         raise InputError(
-            f"{what} contains {broken!a}, which is not valid text: read the data again with the "
-            "right encoding, or replace such characters."
+            f"{what} contains {shortened(ascii(broken))}, which is not valid text: read the data "
+            "again with the right encoding, or replace such characters."
         ) from None

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import log_loss
 
+from falcon_discover.exceptions import check_number
 from falcon_discover.metrics.decisions import (
     confidence,
     decided,
@@ -16,6 +17,8 @@ from falcon_discover.metrics.decisions import (
 )
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.settings import PAPER
+
+MOST_BINS = 100_000
 
 
 def ece(
@@ -38,6 +41,7 @@ def ece(
     >>> round(ece([1, 1, 0, 1], [0.75, 0.75, 0.75, 0.75]), 3)
     0.0
     """
+    check_number("n_bins", n_bins, _is_count, f"give a whole number from 1 to {MOST_BINS}")
     conf, gap, total = _confidence_gaps(y, p, sample_weight)
     if not total:
         return math.nan
@@ -110,6 +114,10 @@ def nll(y: npt.ArrayLike, p: npt.ArrayLike, *, sample_weight: npt.ArrayLike | No
     # Columns that a model has rounded sum to one only nearly.
     whole = scores if scores.ndim == 1 else scores / scores.sum(axis=1, keepdims=True)
     return float(log_loss(labels, whole, labels=classes, sample_weight=weight))
+
+
+def _is_count(value: float) -> bool:
+    return 1 <= value <= MOST_BINS and value == int(value)
 
 
 def _confidence_gaps(

@@ -7,14 +7,17 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from falcon_discover.exceptions import InputError
+from falcon_discover.exceptions import InputError, check_number
 from falcon_discover.runtime.records import scalar
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
-from falcon_discover.runtime.words import number_of
+from falcon_discover.runtime.words import number_of, shortened
 from falcon_discover.settings import PAPER
 
 # One confidence from which a wrong prediction counts, or one for each class that is decided.
 Tau = float | tuple[float, ...]
+
+# Weights are added up, and so are their squares.
+LARGEST_WEIGHT = 1e100
 
 Marks = TypeVar("Marks", BoolArray, IntArray)
 
@@ -24,7 +27,12 @@ def probabilities(p: npt.ArrayLike) -> FloatArray:
 
     One per row, or one for each class in a row.
     """
-    values = np.asarray(p, dtype=np.float64)
+    values = numbers_of(p, "p")
+    if values.ndim == 2 and values.shape[1] < 2:
+        raise InputError(
+            f"p has the shape {values.shape}: give one number for each row, or a column for each "
+            "class."
+        )
     if not ((values >= 0) & (values <= 1)).all():
         bad = np.argwhere(~((values >= 0) & (values <= 1)))[0]
         raise InputError(
@@ -35,7 +43,7 @@ def probabilities(p: npt.ArrayLike) -> FloatArray:
 
 def scores_of(score: npt.ArrayLike) -> FloatArray:
     """Return scores as an array, or say that some are missing."""
-    values = np.asarray(score, dtype=np.float64)
+    values = numbers_of(score, "score", (1,))
     if np.isnan(values).any():
         raise InputError(
             f"score is NaN in {number_of(int(np.isnan(values).sum()), 'row')}: give each row a "
@@ -51,13 +59,30 @@ def events_with_scores(
     return _same_rows(_zero_one(events, name), scores_of(score))
 
 
+def eligible_rows(
+    fc: npt.ArrayLike, score: npt.ArrayLike, confidence: npt.ArrayLike, tau: float
+) -> tuple[BoolArray, FloatArray, BoolArray]:
+    """Return events and scores of the eligible rows, and which rows these are."""
+    check_number("tau", tau, lambda level: 0 <= level <= 1, "give a confidence between 0 and 1")
+    eligible = numbers_of(confidence, "confidence", (1,)) >= tau
+    marks, values = array_of(fc, "fc"), numbers_of(score, "score", (1,))
+    if not len(eligible) == len(values) == marks.size:
+        raise InputError(
+            f"the arrays have {marks.size}, {len(values)} and {len(eligible)} rows: they must "
+            "match."
+        )
+    # Only eligible rows need a score.
+    events, scores = events_with_scores(marks.reshape(-1)[eligible], values[eligible])
+    return events, scores, eligible
+
+
 def labels_with_probabilities(y: npt.ArrayLike, p: npt.ArrayLike) -> tuple[IntArray, FloatArray]:
     """Return the labels as positions among the classes, and the probabilities of the same rows."""
     scores = probabilities(p)
     if scores.ndim == 1:
         return _same_rows(_zero_one(y, "y").astype(np.intp), scores)
-    codes, n_classes = np.asarray(y), scores.shape[1]
-    if not np.isin(codes, np.arange(n_classes)).all():
+    codes, n_classes = array_of(y, "y"), scores.shape[1]
+    if codes.ndim != 1 or not np.isin(codes, np.arange(n_classes)).all():
         raise InputError(f"y must contain class numbers from 0 to {n_classes - 1}.")
     return _same_rows(codes.astype(np.intp), scores)
 
@@ -66,11 +91,13 @@ def weights_of(sample_weight: npt.ArrayLike | None, n: int) -> FloatArray | None
     """Return how many rows each of n rows stands for; None where each stands for itself."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    weight = numbers_of(sample_weight, "sample_weight")
     if weight.shape != (n,):
         raise InputError(f"sample_weight has the shape {weight.shape}: give one for each row, {n}.")
-    if not (np.isfinite(weight) & (weight >= 0)).all():
-        raise InputError("sample_weight must contain finite numbers of 0 or more.")
+    if not ((weight >= 0) & (weight <= LARGEST_WEIGHT)).all():
+        raise InputError(
+            f"sample_weight must contain finite numbers of 0 or more, at most {LARGEST_WEIGHT:g}."
+        )
     return weight
 
 
@@ -81,10 +108,41 @@ def _same_rows(marks: Marks, scores: FloatArray) -> tuple[Marks, FloatArray]:
 
 
 def _zero_one(values: npt.ArrayLike, name: str) -> BoolArray:
-    array = np.asarray(values)
-    if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
-        raise InputError(f"{name} must contain only 0/1 or booleans.")
+    array = array_of(values, name)
+    if array.ndim != 1 or not _is_zero_one(array):
+        raise InputError(f"{name} must contain only 0/1 or booleans, one for each row.")
     return array.astype(np.bool_)
+
+
+def _is_zero_one(array: npt.NDArray[Any]) -> bool:
+    numbers = array.dtype.kind in "iufO"
+    return array.dtype == np.bool_ or (numbers and bool(np.isin(array, (0, 1)).all()))
+
+
+def array_of(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
+    """Return an array of any type, or say that these values are none."""
+    if np.ma.is_masked(values):
+        raise InputError(f"{name} contains masked values: give one value for each row.")
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} cannot be read as an array: {error}.") from error
+
+
+def numbers_of(
+    values: npt.ArrayLike, name: str, dimensions: tuple[int, ...] = (1, 2)
+) -> FloatArray:
+    """Return real numbers, one or some for each row."""
+    array = array_of(values, name)
+    try:
+        if array.dtype.kind in "cmM":
+            raise TypeError(f"it is of the type {array.dtype}")
+        found = array.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{name} must contain numbers: {shortened(error)}.") from error
+    if found.ndim not in dimensions:
+        raise InputError(f"{name} has the shape {found.shape}: give one number for each row.")
+    return found
 
 
 def decided(p: npt.ArrayLike, threshold: float = PAPER.decision_threshold) -> IntArray:
@@ -189,10 +247,17 @@ def false_confidence(
     >>> false_confidence([1, 1, 0], [0.05, 0.95, 0.60], tau=0.90)
     array([ True, False, False])
     """
+    _check_levels(tau, threshold)
     labels, scores = labels_with_probabilities(y, p)
     decision = decided(scores, threshold)
     sure = confidence(scores, threshold) >= level_of(tau, decision)
     return np.asarray((decision != labels) & sure)
+
+
+def _check_levels(tau: Tau, threshold: float) -> None:
+    levels = tau if isinstance(tau, tuple | list) else (tau,)
+    for name, level in [*(("tau", level) for level in levels), ("threshold", threshold)]:
+        check_number(name, level, lambda value: 0 <= value <= 1, "give a number between 0 and 1")
 
 
 def gated_confidence(confidence: npt.ArrayLike, tau: npt.ArrayLike = PAPER.tau) -> FloatArray:

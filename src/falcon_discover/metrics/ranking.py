@@ -10,11 +10,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
-from falcon_discover.exceptions import InputError, check_number
+from falcon_discover.exceptions import check_number
 from falcon_discover.metrics.decisions import (
+    array_of,
     confidence,
+    eligible_rows,
     events_with_scores,
     false_confidence,
+    numbers_of,
     scores_of,
     surprise,
     weights_of,
@@ -278,7 +281,7 @@ def label_auroc(
     >>> label_auroc([0, 1, 1], [0.1, 0.9, 0.1]), label_auroc([0, 1, 2], np.eye(3))
     (0.75, 1.0)
     """
-    codes, scores = np.asarray(y), np.asarray(p, dtype=np.float64)
+    codes, scores = array_of(y, "y"), numbers_of(p, "p")
     if scores.ndim == 1:
         return fc_auroc(codes, scores, sample_weight=sample_weight)
     areas = [
@@ -307,13 +310,9 @@ def eligible_auroc(
     >>> eligible_auroc([1, 0, 0], [0.3, 0.1, 0.9], confidence=[0.95, 0.99, 0.6])
     1.0
     """
-    eligible = np.asarray(confidence, dtype=np.float64) >= tau
+    events, scores, eligible = eligible_rows(fc, score, confidence, tau)
     weight = weights_of(sample_weight, len(eligible))
-    return fc_auroc(
-        np.asarray(fc)[eligible],
-        np.asarray(score)[eligible],
-        sample_weight=None if weight is None else weight[eligible],
-    )
+    return fc_auroc(events, scores, sample_weight=None if weight is None else weight[eligible])
 
 
 def eligible_average_precision(
@@ -331,8 +330,7 @@ def eligible_average_precision(
     >>> eligible_average_precision([1, 0, 1], [0.9, 0.8, 0.7], confidence=[1, 1, 1])
     0.8333333333333333
     """
-    eligible = np.asarray(confidence, dtype=np.float64) >= tau
-    events, scores = events_with_scores(np.asarray(fc)[eligible], np.asarray(score)[eligible])
+    events, scores, eligible = eligible_rows(fc, score, confidence, tau)
     weight = weights_of(sample_weight, len(eligible))
     if weight is not None:
         return weighted_average_precision(events, scores, weight[eligible])
@@ -388,8 +386,9 @@ def errors_among_surest(
     wrong, conf = false_confidence(y, p, tau=0.0), confidence(p)
     weight = weights_of(sample_weight, len(conf))
     rows = len(conf) if weight is None else float(weight.sum())
-    if not 0 <= k <= rows:
-        raise InputError(f"k is {k}: give a number of rows from 0 to {rows:g}.")
+    check_number(
+        "k", k, lambda value: 0 <= value <= rows, f"give a number of rows from 0 to {rows:g}"
+    )
     if weight is not None:
         return float(WeightedRanking.of(conf, weight).top(wrong, k))
     return float(Ranking.of(conf).top(wrong, int(k)))

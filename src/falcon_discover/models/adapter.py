@@ -64,7 +64,7 @@ class Probe:
             return self.head.transform(table)
         # Step by step: a Pipeline of these steps would ask the last whether it is fitted, which a
         # transformer that learns nothing cannot say.
-        rows = table.native
+        rows = _lent(table.native)
         for _, step in self.head:
             rows = step.transform(rows)
         return _mixable(rows, len(table), self.head[-1][0])
@@ -77,7 +77,7 @@ class Probe:
         name : what a row is called, by its position
         what : what the rows are, where they are not the user's own
         """
-        found = proba(self.classifier, rows)
+        found = proba(self.classifier, _lent(rows))
         source = f"the output of {type(self.classifier).__name__}.predict_proba{what}"
         if self.columns:
             return class_scores(
@@ -95,7 +95,7 @@ class Probe:
         """
         try:
             classes = self.classifier.classes_
-            said = np.asarray(self.classifier.predict(rows)).reshape(len(p))
+            said = np.asarray(self.classifier.predict(_lent(rows))).reshape(len(p))
             ours = np.full(len(p), -1)
             for place, label in enumerate(classes):
                 ours[said == label] = self.columns[place] if self.columns else place == self.column
@@ -119,6 +119,11 @@ class Probe:
         """Return the model's scores of each row, and the encoded rows."""
         rows = self.encode(table)
         return self.predict(rows, name=table.index.__getitem__), rows
+
+
+def _lent(rows: Any) -> Any:
+    """Return rows that a model may add columns to without changing the user's own table."""
+    return rows.copy(deep=False) if isinstance(rows, pd.DataFrame) else rows
 
 
 def probe(model: Any, classes: npt.ArrayLike) -> Probe:

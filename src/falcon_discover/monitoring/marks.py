@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -9,7 +12,7 @@ from falcon_discover.audit.finding import Finding
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime.format import identifier
 from falcon_discover.runtime.types import IntArray
-from falcon_discover.runtime.words import listed, no_column
+from falcon_discover.runtime.words import listed, no_column, shortened
 
 # Whether the prediction is right. "label wrong": it is, and the label that contradicts it is not.
 JUDGED = {
@@ -48,14 +51,14 @@ def marked(marks: pd.DataFrame, where: str, identity: str | None) -> tuple[pd.Da
                 f"{where} lacks the column {column!r}: give marks downloaded from the report. Its "
                 f"columns: {listed([str(name) for name in marks.columns])}."
             )
-    given = marks[marks["mark"].notna()]
-    said = given["mark"].astype(str).str.strip().str.lower()
+    given = marks[marks["mark"].notna()].reset_index(drop=True)
+    said = words_of(given["mark"], where)
     given, said = given[said != ""], said[said != ""]
     strange = said[~said.isin([*JUDGED, UNSURE])]
     if len(strange):
         raise InputError(
-            f"{where} holds the mark {strange.iloc[0]!r}: use one of right, wrong, label wrong, "
-            "unsure."
+            f"{where} holds the mark {shortened(strange.iloc[0])!r}: use one of right, wrong, "
+            "label wrong, unsure."
         )
     given = given.assign(mark=said.map(JUDGED))
     judged = given[given["mark"].notna()].reset_index(drop=True)
@@ -63,10 +66,32 @@ def marked(marks: pd.DataFrame, where: str, identity: str | None) -> tuple[pd.Da
         raise InputError(f"{where} marks no row right or wrong: there is nothing to learn from.")
     if judged[key].isna().any():
         raise InputError(f"{where} has a mark without a value in the column {key!r}.")
-    twice = judged[key][judged[key].duplicated()]
+    twice = judged[key][texts(judged[key], str, where).duplicated()]
     if len(twice):
-        raise InputError(f"{where} marks row {twice.iloc[0]} more than once: keep one mark.")
+        raise InputError(
+            f"{where} marks row {shortened(twice.iloc[0])} more than once: keep one mark."
+        )
     return judged, len(given) - len(judged)
+
+
+def words_of(marks: pd.Series, where: str) -> pd.Series:
+    """Return marks as they are compared: lower case, without blanks around them."""
+    return texts(marks, lambda mark: str(mark).strip().lower(), where)
+
+
+def identifiers(names: pd.Series, where: str) -> pd.Series:
+    """Return what identifies rows, as text."""
+    return texts(names, identifier, where)
+
+
+def texts(values: pd.Series, text: Callable[[Any], str], where: str) -> pd.Series:
+    """Return each value as text, or say that one has none."""
+    try:
+        return pd.Series([text(value) for value in values], index=values.index, dtype=object)
+    except Exception as error:  # an object of one's own may raise anything
+        raise InputError(
+            f"{where} holds values in its column {values.name!r} that cannot be read as text."
+        ) from error
 
 
 def located(judged: pd.DataFrame, rows: pd.DataFrame, where: str, identity: str | None) -> IntArray:
@@ -77,10 +102,12 @@ def located(judged: pd.DataFrame, rows: pd.DataFrame, where: str, identity: str 
     where : what to call the file of the rows
     """
     if identity is None:
-        numbers = pd.to_numeric(judged["row"], errors="coerce")
+        numbers = pd.to_numeric(judged["row"].astype(object), errors="coerce").astype(np.float64)
         odd = judged["row"][numbers.isna() | (numbers % 1 != 0)]
         if len(odd):
-            raise InputError(f"the marks give {odd.iloc[0]!r} as a row: use row numbers, or --id.")
+            raise InputError(
+                f"the marks give {shortened(odd.iloc[0])!r} as a row: use row numbers, or --id."
+            )
         outside = numbers[(numbers < 0) | (numbers >= len(rows))]
         if len(outside):
             raise InputError(
@@ -90,22 +117,28 @@ def located(judged: pd.DataFrame, rows: pd.DataFrame, where: str, identity: str 
         return numbers.to_numpy(dtype=np.intp)
     if identity not in rows.columns:
         raise InputError(f"--id names {no_column(identity, rows.columns, where)}")
-    names = rows[identity].map(identifier)
+    names = identifiers(rows[identity], where)
     # Marks are written so that no spreadsheet runs them.
-    wanted = judged[identity].map(identifier).str.removeprefix("'")
+    wanted = identifiers(judged[identity], "the file of marks").map(_unquoted)
     if names.duplicated().any():
         repeated = set(names[names.duplicated()])
         for name in wanted:
             if name in repeated:
-                raise InputError(f"{where} has more than one row with {identity} {name!r}.")
+                raise InputError(
+                    f"{where} has more than one row with {identity} {shortened(name)!r}."
+                )
     places = pd.Series(np.arange(len(rows)), index=names)
     lost = wanted[~wanted.isin(places.index)]
     if len(lost):
         raise InputError(
-            f"{identity} {lost.iloc[0]!r} is marked, but {where} has no such row: are the marks "
-            "from another file?"
+            f"{identity} {shortened(lost.iloc[0])!r} is marked, but {where} has no such row: are "
+            "the marks from another file?"
         )
     return places[~places.index.duplicated()][wanted].to_numpy(dtype=np.intp)
+
+
+def _unquoted(name: str) -> str:
+    return name.removeprefix("'")
 
 
 def check_same_predictions(found: Finding, judged: pd.DataFrame) -> None:
@@ -122,8 +155,8 @@ def check_same_predictions(found: Finding, judged: pd.DataFrame) -> None:
             "Give rows that were ranked and reviewed since."
         )
     if "predicted" in judged.columns:
-        ours = pd.Series(found.classes[found.state.decision]).map(identifier)
-        theirs = judged["predicted"].map(identifier)
+        ours = identifiers(pd.Series(found.classes[found.state.decision]), "the audit")
+        theirs = identifiers(judged["predicted"], "the file of marks")
         _check(ours == theirs, judged, "predicted", theirs, ours)
     if "confidence" in judged.columns:
         ours = pd.Series(found.state.confidence)

@@ -221,7 +221,8 @@ class EvidenceModel:
             if sample.total(sample.eligible) >= ENOUGH_ROWS:
                 signals = signals[sample.eligible]
                 counts = None if counts is None else counts[sample.eligible]
-            self.scaler = StandardScaler().fit(signals, sample_weight=counts)
+            with notices.solving():
+                self.scaler = StandardScaler().fit(signals, sample_weight=counts)
         rarer = min(sample.total(sample.outcome), sample.total(~sample.outcome))
         strength = task.ridge_c * rarer / (rarer + task.ridge_half)
         self.linear = LogisticRegression(C=strength, solver="newton-cholesky", tol=task.tol)

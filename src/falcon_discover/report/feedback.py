@@ -12,12 +12,12 @@ import pandas as pd
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import surprise
 from falcon_discover.metrics.intervals import share_interval
+from falcon_discover.monitoring.marks import identifiers, texts, words_of
 from falcon_discover.report.rows import LIST_COLUMNS
 from falcon_discover.runtime.display import Result
-from falcon_discover.runtime.format import identifier
 from falcon_discover.runtime.records import records
 from falcon_discover.runtime.types import FloatArray
-from falcon_discover.runtime.words import counted, level, listed, rate
+from falcon_discover.runtime.words import counted, level, listed, rate, shortened
 from falcon_discover.settings import PAPER
 
 # Whether the prediction is right; "label wrong": it is, and the label that contradicts it is not.
@@ -172,7 +172,7 @@ def feedback(
         ]
     disputed = None
     if {"actual", "predicted"} <= set(known.columns):
-        wrong = judged["actual"].astype(str) != judged["predicted"].astype(str)
+        wrong = _text(judged, "actual") != _text(judged, "predicted")
         disputed = int((wrong != judged["wrong"]).sum())
     return Feedback(
         pd.DataFrame(lines),
@@ -188,7 +188,8 @@ def feedback(
 def _expected_labels(judged: pd.DataFrame) -> float | None:
     if "label_doubt" not in judged.columns:
         return None
-    return float(pd.to_numeric(judged["label_doubt"], errors="coerce").sum())
+    doubts = pd.to_numeric(judged["label_doubt"], errors="coerce").fillna(0.0)
+    return float(doubts.clip(0.0, 1.0).sum())
 
 
 def _check_labels_wrong(known: pd.DataFrame) -> None:
@@ -202,7 +203,7 @@ def _check_labels_wrong(known: pd.DataFrame) -> None:
             f"row {row} is marked 'label wrong', and the audit knows no labels: mark the "
             "prediction right, wrong or unsure."
         )
-    same = marked[marked["actual"].astype(str) == marked["predicted"].astype(str)]
+    same = marked[_text(marked, "actual") == _text(marked, "predicted")]
     if len(same):
         raise InputError(
             f"row {same['row'].iloc[0]} is marked 'label wrong', but its label is what the model "
@@ -216,7 +217,7 @@ def _levels(rows: pd.DataFrame, tau: float | Mapping[str, float]) -> float | pd.
         return tau
     if "predicted" not in rows.columns:
         raise InputError("the review list lacks the column 'predicted', and tau differs by class.")
-    levels = rows["predicted"].astype(str).map(tau)
+    levels = _text(rows, "predicted").map(tau).astype(np.float64)
     if levels.isna().any():
         strange = rows["predicted"][levels.isna()].iloc[0]
         raise InputError(f"the review list predicts {strange!r}, for which there is no tau.")
@@ -231,14 +232,20 @@ def _known(review: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
                 f"the marks lack the column {column!r}: download them from the report. Their "
                 f"columns: {listed([str(name) for name in marks.columns])}."
             )
-    if not pd.api.types.is_numeric_dtype(marks["row"].dtype):
-        raise InputError("the marks' column 'row' holds texts: download the marks from the report.")
-    given = marks.assign(mark=marks["mark"].astype(str).str.strip().str.lower().replace(ALIASES))
+    if not _holds_numbers(marks["row"]):
+        raise InputError(
+            "the marks' column 'row' holds texts, or other things that are not numbers: download "
+            "the marks from the report."
+        )
+    # Labels of rows mean nothing here, and might occur twice.
+    given = marks.reset_index(drop=True)
+    given = given.assign(mark=words_of(given["mark"], "the marks"))
+    given["mark"] = given["mark"].replace(ALIASES)
     strange = given.loc[~given["mark"].isin(MARKS), "mark"]
     if len(strange):
         raise InputError(
-            f"the marks hold {strange.iloc[0]!r} in row {given['row'][strange.index[0]]}: use "
-            f"one of {', '.join(MARKS)}."
+            f"the marks hold {shortened(strange.iloc[0])!r} in row "
+            f"{given['row'][strange.index[0]]}: use one of {', '.join(MARKS)}."
         )
     repeated = given["row"][given["row"].duplicated()]
     if len(repeated):
@@ -261,7 +268,7 @@ def _check_review(review: pd.DataFrame) -> None:
         if column not in review.columns:
             raise InputError(f"the review list lacks the column {column!r}: {changed}")
         values = review[column]
-        if not pd.api.types.is_numeric_dtype(values.dtype) or values.isna().any():
+        if not _holds_numbers(values) or values.isna().any():
             raise InputError(
                 f"the review list has values that are not numbers in its column {column!r}: "
                 f"{changed}"
@@ -274,22 +281,39 @@ def _check_review(review: pd.DataFrame) -> None:
         )
 
 
+def _text(rows: pd.DataFrame, column: str) -> pd.Series:
+    return texts(rows[column], str, "the review list")
+
+
+def _holds_numbers(values: pd.Series) -> bool:
+    """Return whether these are the numbers that a file can hold."""
+    kind = values.dtype
+    if isinstance(kind, np.dtype):
+        return kind.kind in "iuf" and kind.itemsize <= 8 and kind.isnative
+    sparse = isinstance(kind, pd.SparseDtype)
+    return bool(pd.api.types.is_numeric_dtype(kind)) and kind.kind in "iuf" and not sparse
+
+
 def _check_identity(review: pd.DataFrame, marks: pd.DataFrame, column: str) -> None:
     """Raise if marks call a row by another name than the review list does."""
     pairs = review[["row", column]].merge(
         marks[["row", column]], on="row", suffixes=("", " marked")
     )
-    ours, theirs = (pairs[name].map(identifier) for name in (column, f"{column} marked"))
+    ours, theirs = (
+        identifiers(pairs[name], "the marks or the review list")
+        for name in (column, f"{column} marked")
+    )
     # Marks are written so that no spreadsheet runs them, and read back as numbers where they can.
-    same = (ours == theirs.str.removeprefix("'")) | (
+    same = (ours == theirs.map(lambda name: name.removeprefix("'"))) | (
         pd.to_numeric(ours, errors="coerce") == pd.to_numeric(theirs, errors="coerce")
     )
     if not same.all():
         first = int(np.flatnonzero(~same)[0])
         raise InputError(
-            f"row {pairs['row'].iloc[first]} has the {column} {theirs.iloc[first]!r} in the marks "
-            f"and {ours.iloc[first]!r} in the review list: are the marks from another audit? If "
-            "not, delete that column from the marks."
+            f"row {pairs['row'].iloc[first]} has the {column} "
+            f"{shortened(theirs.iloc[first])!r} in the marks and "
+            f"{shortened(ours.iloc[first])!r} in the review list: are the marks from another audit? "
+            "If not, delete that column from the marks."
         )
 
 

@@ -11,6 +11,8 @@ from falcon_discover.runtime import words
 UNDEFINED = "not defined"
 # Longer values are cut: a report is not where a document is read.
 MAX_TEXT = 160
+# Names that differ only at their end are different names.
+LONGEST_NAME = 100_000
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -121,7 +123,7 @@ def text(value: Any, limit: int = MAX_TEXT) -> str:
 
 
 def identifier(value: Any) -> str:
-    """Return what identifies a row: a number in full, with no separators.
+    """Return what identifies a row: a number in full, with no separators, and a text uncut.
 
     Examples
     --------
@@ -130,4 +132,4 @@ def identifier(value: Any) -> str:
     """
     if isinstance(value, float) and math.isfinite(value):
         return str(int(value)) if value == int(value) else str(value)
-    return text(value)
+    return text(value, LONGEST_NAME)

@@ -182,6 +182,18 @@ def meant(name: object, names: Iterable[object]) -> str:
     return f" Did you mean {near[close[0]]!r}?" if close else ""
 
 
+def shortened(text: object, most: int = 200) -> str:
+    """Return a text on one line, cut where it is long, for a sentence that quotes it.
+
+    Examples
+    --------
+    >>> shortened("x" * 9, most=5)
+    'xxxx…'
+    """
+    line = " ".join(str(text).split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
 def listed(names: list[str]) -> str:
     """Return names in a row, the first ones where there are many.
 

@@ -19,6 +19,7 @@ from typing import Any
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime.atomic import atomic_write
 from falcon_discover.runtime.records import json_text
+from falcon_discover.runtime.words import shortened
 from falcon_discover.storage import bounds
 from falcon_discover.storage import manifest as contents_table
 from falcon_discover.storage.manifest import FORMAT, MANIFEST
@@ -137,7 +138,8 @@ def _part(archive: zipfile.ZipFile, part: str, name: str) -> bytes:
         return bounds.read_member(archive, part)
     except Exception as error:  # zipfile and zlib have many kinds of error
         raise InputError(
-            f"{name} is damaged: its part {part} cannot be read ({error}). Copy it again."
+            f"{name} is damaged: its part {part} cannot be read ({shortened(error)}). Copy it "
+            "again."
         ) from error
 
 

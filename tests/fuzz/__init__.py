@@ -1,0 +1,1 @@
+"""The campaign of generated inputs, damaged files and answers that must agree: `make fuzz`."""
