@@ -312,8 +312,8 @@ def _check_identity(review: pd.DataFrame, marks: pd.DataFrame, column: str) -> N
         raise InputError(
             f"row {pairs['row'].iloc[first]} has the {column} "
             f"{shortened(theirs.iloc[first])!r} in the marks and "
-            f"{shortened(ours.iloc[first])!r} in the review list: are the marks from another audit? "
-            "If not, delete that column from the marks."
+            f"{shortened(ours.iloc[first])!r} in the review list: are the marks from another "
+            "audit? If not, delete that column from the marks."
         )
 
 
