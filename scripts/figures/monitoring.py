@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from falcon_discover.monitoring.estimate import count_interval
@@ -30,11 +31,21 @@ def monitor_table() -> str:
         for kind in KINDS:
             line += _figures(known[(known["kind"] == kind) & (known["mode"] == mode)], "errors")
         rows.append(line)
+    line = ["the true rate, were it known"]
+    for kind in KINDS:
+        line += [f"{_by_chance(known.loc[known['kind'] == kind, 'events']):.2f}", "0", "0.95"]
+    rows.append(line)
     counts = [f"{int((known['kind'] == kind).sum()):,}" for kind in KINDS]
     heads = ["estimate"]
     for kind, count in zip(KINDS, counts, strict=True):
         heads += [f"{count} {kind} batches: median error", "bias", "95% interval holds"]
     return table(heads, rows)
+
+
+def _by_chance(events: pd.Series) -> float:
+    """Return the median error of an estimate that knows the rate: errors come by chance."""
+    drawn = np.random.default_rng(0).poisson(events.to_numpy(), (2_000, len(events)))
+    return float(np.median(np.abs(events.to_numpy() / np.maximum(drawn, 1) - 1)))
 
 
 def _figures(batches: pd.DataFrame, column: str) -> list[str]:

@@ -250,11 +250,11 @@ def test_row_labels_may_repeat(falcon, wiser, top):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({}, "needs y, the true labels, or wrong"),
-        ({"y": Y, "wrong": Y}, "needs y, the true labels, or wrong"),
+        ({}, "needs either y, the true labels, or wrong"),
+        ({"y": Y, "wrong": Y}, "needs either y, the true labels, or wrong"),
         ({"y": Y[:5]}, "X has 600 rows and y has 5"),
         ({"wrong": np.zeros(5, bool)}, "X has 600 rows and wrong has 5"),
-        ({"wrong": np.full(600, 2)}, "True or False for each row"),
+        ({"wrong": np.full(600, 2)}, "values other than True and False"),
         ({"y": np.full(600, 7)}, "which is neither 0 nor 1"),
         ({"y": Y, "proba": ROWS.proba[LATER]}, "from its own model"),
         ({"y": Y, "sample_weight": np.full(600, -1.0)}, "sample_weight"),
