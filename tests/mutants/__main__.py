@@ -135,7 +135,8 @@ def _tested(path: Path, source: str, tests: list[str], work: Path) -> int:
     sys.meta_path.insert(0, Changed())  # type: ignore[arg-type]
     os.chdir(ROOT)
     scratch = work / f"scratch-{os.getpid()}"
-    code = pytest.main([*QUIET, "-x", f"--basetemp={scratch}", *tests])
+    # Plain asserts: pytest reads modules that it is given by name, as examples are, by itself.
+    code = pytest.main([*QUIET, "-x", "--assert=plain", f"--basetemp={scratch}", *tests])
     subprocess.run(["rm", "-rf", scratch], check=False)
     return int(code)
 
