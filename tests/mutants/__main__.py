@@ -117,8 +117,8 @@ def _tested(path: Path, source: str, tests: list[str], work: Path) -> int:
             if wanted != name.removesuffix(".__init__"):
                 return None
             inside = [str(path.parent)] if path.stem == "__init__" else None
-            return importlib.util.spec_from_loader(
-                wanted, self, origin=str(path), is_package=inside is not None
+            return importlib.util.spec_from_file_location(
+                wanted, path, loader=self, submodule_search_locations=inside
             )
 
         def get_filename(self, wanted: str) -> str:
