@@ -24,6 +24,7 @@ BY_NAME = {operation.name: operation for operation in OPERATIONS}
 # Bytes that are left on a full disk, and that a file may have at most.
 LEFT = (0, 4096, 49152)
 LIMITS = (2048, 16384, 49152)
+FIRST_PART = {"score": "scores/part-00000.parquet", "monitor": "watched/_parts/part-00000.npz"}
 SHARES = (0.6, 0.7, 0.8, 0.9)
 
 
@@ -225,9 +226,7 @@ def damaged_part(name: str, before: Path, work: Path) -> Iterator[str]:
     for damage in (_cut_off, _garbled, Path.unlink):
         folder = fresh(before, work)
         attempt(operation.run, folder, Fault(folder))
-        for part in folder.rglob("part-00000.*"):
-            if part.relative_to(folder).parts[0] in ("scores", "watched"):
-                damage(part)
+        damage(folder / FIRST_PART[name])
         yield _then_passes(operation, folder, new)
 
 
