@@ -309,8 +309,8 @@ _CASE = st.tuples(
 )
 
 PARTS = (
-    Part("audits of predictions, and a question", _CASE, audit, 400),
-    Part("the same with the ranker that learns", _CASE, learned_audit, 50),
+    Part("audits of predictions, and a question", _CASE, audit, 200),
+    Part("the same with the ranker that learns", _CASE, learned_audit, 20),
     Part(
         "models that misbehave",
         st.tuples(
@@ -320,7 +320,7 @@ PARTS = (
             st.sampled_from(("fit", "new rows")),
         ),
         odd_model,
-        200,
+        100,
     ),
-    Part("later rows: scored, monitored, compared, learned from", later_rows(), later, 400),
+    Part("later rows: scored, monitored, compared, learned from", later_rows(), later, 150),
 )

@@ -213,5 +213,5 @@ def binary_file(case: tuple[str, bytes]) -> str:
 
 PARTS = (
     Part("CSV files: separators, encodings, packing, damage", delimited(), delimited_file, 4_000),
-    Part("parquet and Feather files with damage", binary(), binary_file, 600),
+    Part("parquet and Feather files with damage", binary(), binary_file, 500),
 )

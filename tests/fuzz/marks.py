@@ -117,6 +117,6 @@ def to_learn_from(case: dict[str, Any]) -> str:
 
 
 PARTS = (
-    Part("marks compared with a review list", returned(), compared, 1_500),
-    Part("marks to learn from", returned(), to_learn_from, 1_500),
+    Part("marks compared with a review list", returned(), compared, 500),
+    Part("marks to learn from", returned(), to_learn_from, 500),
 )
