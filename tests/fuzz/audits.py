@@ -151,8 +151,10 @@ def _check_events(found: Finding, given: dict[str, Any]) -> None:
         return
     if not isinstance(found.tau, float) or len(found.classes) != 2:
         return
-    y = np.array([str(v) for v in np.asarray(given["y"], dtype=object).ravel()])
-    decided = np.where(p >= 0.5, str(found.classes[1]), str(found.classes[0]))
+    # As objects: an array of texts would lose a NUL at their end.
+    y = np.array([str(v) for v in np.asarray(given["y"], dtype=object).ravel()], dtype=object)
+    names = np.array([str(label) for label in found.classes], dtype=object)
+    decided = names[(p >= 0.5).astype(int)]
     events = (decided != y) & (np.where(p >= 0.5, p, 1 - p) >= found.tau)
     right((found.events == events).all(), "other rows are confident errors")
 
