@@ -147,3 +147,9 @@ def test_an_arrow_table_with_notes_that_cannot_be_followed_is_read():
     column = pd.Series(pd.arrays.ArrowExtensionArray(words))
     table = pa.Table.from_pandas(pd.DataFrame({"k": column}))
     assert Table.from_input(table).frame["k"].tolist() == ["a", "b"]
+
+
+def test_an_arrow_table_that_pandas_cannot_read_is_refused():
+    table = pa.Table.from_pandas(pd.DataFrame({"k": pd.cut([0.2, 0.7], [0, 0.5, 1])}))
+    with pytest.raises(InputError, match="an Arrow table that pandas cannot read"):
+        Table.from_input(table)

@@ -163,11 +163,13 @@ def _as_pandas(X: Any) -> tuple[Any, pd.DataFrame, pd.Index]:
 
 
 def _from_arrow(X: Any) -> pd.DataFrame:
-    try:
-        return X.to_pandas()
-    except (TypeError, ValueError, NotImplementedError):
-        # The notes of the pandas that wrote the table may name types that cannot be made again.
-        return X.to_pandas(ignore_metadata=True)
+    # The notes of the pandas that wrote the table may name types that cannot be made again.
+    for ignored in (False, True):
+        try:
+            return X.to_pandas(ignore_metadata=ignored)
+        except (TypeError, ValueError, NotImplementedError) as error:
+            said = shortened(error)
+    raise InputError(f"X is an Arrow table that pandas cannot read ({said}): convert its columns.")
 
 
 def _without_cells(said: str) -> str:
