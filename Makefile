@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ALIBI := build/alibi/bin/python
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-slow faults life fuzz coverage test-lowest versions mutants sbom test-deep test-sdist axe lint bench statistics seeds docs clean
+.PHONY: demo test test-slow faults life fuzz fuzz-guided coverage test-lowest versions mutants sbom test-deep test-sdist axe lint bench statistics seeds docs clean
 
 # Audits a model on the embedded Adult data; the results are in falcon-report/.
 demo: $(VENV)/.demo
@@ -37,6 +37,18 @@ mutants: $(VENV)/.dev
 FUZZ ?=
 fuzz: $(VENV)/.dev
 	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python -m fuzz $(FUZZ)
+
+# What reads files, fuzzed by coverage, with Atheris in an environment of its own.
+GUIDED := build/guided
+fuzz-guided: $(GUIDED)/.done
+	for target in csv marks contents inspect audit; do \
+		PYTHONPATH=tests OMP_NUM_THREADS=1 $(GUIDED)/bin/python -m fuzz.guided $$target || exit 1; done
+
+$(GUIDED)/.done: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(GUIDED)
+	$(GUIDED)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--editable '.[dev]' atheris
+	touch $@
 
 # The same tests, with the share of lines and branches of each module that they run; without the
 # one that measures processor time, which tracing adds to.

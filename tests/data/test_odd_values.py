@@ -6,6 +6,7 @@ import datetime
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from falcon_discover import InputError
@@ -132,3 +133,23 @@ def test_times_that_came_as_objects_keep_their_order():
     assert times_of(np.array([2, 10], dtype=object)).tolist() == [2.0, 10.0]
     days = times_of([datetime.date(2026, 1, 2), datetime.date(2026, 1, 1)])
     assert days[0] > days[1]
+
+
+def test_true_and_one_are_the_same_texts_in_any_order():
+    column = pd.Series([True, 1, 0, "x"], dtype=object)
+    for order in ([0, 1, 2, 3], [3, 2, 1, 0]):
+        read = Table.from_input(pd.DataFrame({"a": column.iloc[order]}))
+        assert read.frame["a"].tolist() == [str(column[i]) for i in order]
+
+
+def test_an_arrow_table_with_notes_that_cannot_be_followed_is_read():
+    words = pa.array(["a", "b"]).dictionary_encode()
+    column = pd.Series(pd.arrays.ArrowExtensionArray(words))
+    table = pa.Table.from_pandas(pd.DataFrame({"k": column}))
+    assert Table.from_input(table).frame["k"].tolist() == ["a", "b"]
+
+
+def test_an_arrow_table_that_pandas_cannot_read_is_refused():
+    table = pa.Table.from_pandas(pd.DataFrame({"k": pd.cut([0.2, 0.7], [0, 0.5, 1])}))
+    with pytest.raises(InputError, match="an Arrow table that pandas cannot read"):
+        Table.from_input(table)

@@ -263,6 +263,6 @@ def lines(files: int) -> Iterator[dict[str, Any]]:
             "damage": name,
             "files": files,
             "refused": came["refused"],
-            "as before": came["answered"],
+            "loaded": came["answered"],
             "faults": came["faults"],
         }

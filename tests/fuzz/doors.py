@@ -271,7 +271,7 @@ def figures(draw: st.DrawFn) -> tuple[str, dict[str, Given], dict[str, Any]]:
 
 PARTS = (
     Part("tables of every type, container and name", tables(), table, 10_000),
-    Part("later tables, read as earlier ones", twice(), later_table, 3_000),
+    Part("later tables, read as earlier ones", twice(), later_table, 1_000),
     Part("labels", batches(LABELS), labels, 45_000, 50),
     Part("probabilities", batches(PROBABILITIES), scores, 50_000, 50),
     Part("weights", batches(AMOUNTS), weights, 35_000, 50),

@@ -9,6 +9,10 @@ MENDED: dict[str, tuple[str, ...]] = {
         "Refused.",
         "A column name with half a character in it ended in an encoding error. Refused by name.",
         "A cell without a text of its own ended in its own exception. Refused, with its column.",
+        "True and 1 in one column of objects got the text of whichever came first, so row order "
+        "mattered. Each has its own.",
+        "An Arrow table whose notes for pandas name a type that cannot be made again ended in a "
+        "TypeError. Read without the notes.",
         "Some errors repeated the whole table, or a cell of thousands of characters. They are cut.",
     ),
     "later tables, read as earlier ones": (

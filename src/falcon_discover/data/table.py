@@ -136,7 +136,7 @@ def informative_columns(coordinates: Float32Array) -> IntArray:
 def _as_pandas(X: Any) -> tuple[Any, pd.DataFrame, pd.Index]:
     """Return the table as models get it, as a pandas frame, and its row labels."""
     if nw.dependencies.is_pyarrow_table(X):
-        X = X.to_pandas()
+        X = _from_arrow(X)
     if isinstance(X, pd.DataFrame):
         _check_names(X.columns)
         X = _native_order(X)
@@ -160,6 +160,16 @@ def _as_pandas(X: Any) -> tuple[Any, pd.DataFrame, pd.Index]:
                 f"X has 0 {what}(s) (shape={frame.shape}) while a minimum of 1 is required."
             )
     return X, frame.set_axis(names, axis=1), frame.index
+
+
+def _from_arrow(X: Any) -> pd.DataFrame:
+    # The notes of the pandas that wrote the table may name types that cannot be made again.
+    for ignored in (False, True):
+        try:
+            return X.to_pandas(ignore_metadata=ignored)
+        except (TypeError, ValueError, NotImplementedError) as error:
+            said = shortened(error)
+    raise InputError(f"X is an Arrow table that pandas cannot read ({said}): convert its columns.")
 
 
 def _without_cells(said: str) -> str:
@@ -272,7 +282,7 @@ def _as_seconds(column: pd.Series) -> FloatArray:
         # They would be taken for nanoseconds.
         raise TypeError("it holds numbers")
     # Any other way to write dates would be a guess.
-    if isinstance(column.dtype, pd.CategoricalDtype):
+    if not pd.api.types.is_datetime64_any_dtype(column.dtype):
         column = column.astype(object)
     written = pd.api.types.infer_dtype(column, skipna=True) == "string"
     moments = pd.to_datetime(column, utc=True, format="ISO8601" if written else None)
@@ -283,6 +293,9 @@ def _as_seconds(column: pd.Series) -> FloatArray:
 def _as_text(column: pd.Series) -> npt.NDArray[np.object_]:
     """Return values as `str` and missing ones as NaN, so every library's text agrees."""
     codes, values = pd.factorize(column)
+    if pd.api.types.infer_dtype(column, skipna=True).startswith("mixed"):
+        # True is 1 to Python: which of their texts both got would depend on the order of rows.
+        codes, values = pd.factorize(column.map(str, na_action="ignore"))
     texts = [str(value) for value in values]
     _check_text(texts, f"column {shortened(column.name)!r}")
     return np.array([*texts, np.nan], dtype=object)[codes]
