@@ -166,7 +166,7 @@ def test_times_are_numbers_or_moments(values, expected):
     [
         ([1.0, None, None], "missing in 2 of 3 rows"),
         (["yesterday", "2025-01-01", "x"], r"'yesterday' in row 0 \(2 such"),
-        ([True, False], "true and false"),
+        ([True, False], "the type bool"),
         ([1.0, np.inf], "infinite"),
     ],
 )

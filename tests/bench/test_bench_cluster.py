@@ -64,7 +64,7 @@ def test_what_cannot_be_is_said_before_anything_runs(place):
     said = run(place / "store", "--engine", "spark", code=1).stderr
     assert "choose one of local, dask" in said
     said = run(place / "store", "--scheduler", "tcp://127.0.0.1:1", code=1).stderr
-    assert "applies to --engine dask" in said
+    assert "applies with --engine dask" in said
     words = ("--engine", "dask", "--scheduler", "tcp://127.0.0.1:1")
     assert "no Dask scheduler answers" in run(place / "store", *words, code=1).stderr
     assert not (place / "store").exists()

@@ -126,12 +126,13 @@ class Examined:
             raise InputError("this needs labels: pass y with X.")
         return self.codes
 
-    def matching(self, name: str, values: Any) -> Any:
-        """Return what was given for the rows; raise if its pandas labels are in another order."""
-        check_same_rows(self.table.native, values, y_name=name)
-        return values
-
     @cached_property
     def events(self) -> BoolArray:
         """Which rows are confident errors; their labels must be known."""
         return self.state.events(self.labels, self.tau)
+
+
+def matching(found: Examined, name: str, values: Any) -> Any:
+    """Return what was given for the rows; raise if its pandas labels are in another order."""
+    check_same_rows(found.table.native, values, y_name=name)
+    return values

@@ -73,7 +73,7 @@ class Finding(Told):
         """
         if cost is None:
             return self
-        other = replace(self, cost=checked_cost(self.matching("cost", cost), len(self.state)))
+        other = replace(self, cost=checked_cost(matching(self, "cost", cost), len(self.state)))
         # What was computed without costs holds with them; scores are kept for both from now on.
         _ = self._scores
         vars(other).update({name: vars(self)[name] for name in KEPT if name in vars(self)})
@@ -288,7 +288,7 @@ class Finding(Told):
         times : the time of each row: numbers, dates, or ISO date strings
         """
         return Periods.of(
-            times_of(self.matching("times", times), len(self.state)),
+            times_of(matching(self, "times", times), len(self.state)),
             self.state.eligible(self.tau),
             self.events,
             tau=self.tau,
