@@ -13,6 +13,7 @@ import pandas as pd
 from falcon_discover import rankers
 from falcon_discover.audit.absent import LEFT_OUT, NO_MODEL
 from falcon_discover.audit.costs import BY_COST, checked_cost, expected_cost
+from falcon_discover.audit.examined import matching
 from falcon_discover.audit.regime import judged_conflict
 from falcon_discover.audit.review import review_list
 from falcon_discover.audit.review_list import ReviewList
