@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from falcon_discover.runtime import threads as runtime_threads
 from falcon_discover.runtime.threads import (
+    ROOM,
+    has_room,
     limited,
     one_blas_thread,
     openmp_threads,
@@ -72,16 +73,9 @@ def test_the_strictest_limit_holds_while_anybody_needs_it():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how much is taken")
 def test_search_libraries_are_left_out_where_the_address_space_is_short(monkeypatch):
-    taken = (
-        int(Path("/proc/self/statm").read_text().split()[0])
-        * runtime_threads.resource.getpagesize()
-    )
-    for limit, room in (
-        (taken + 2 * runtime_threads.ROOM, True),
-        (taken + runtime_threads.ROOM // 2, False),
-    ):
-        monkeypatch.setattr(
-            runtime_threads.resource, "getrlimit", lambda _, limit=limit: (limit, limit)
-        )
-        assert runtime_threads.has_room() is room
+    resource = pytest.importorskip("resource")
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    for limit, room in ((taken + 2 * ROOM, True), (taken + ROOM // 2, False)):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, limit=limit: (limit, limit))
+        assert has_room() is room
     assert search_libraries.__wrapped__() == (None, None)
