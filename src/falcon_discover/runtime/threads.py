@@ -7,12 +7,21 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
 from joblib import effective_n_jobs, parallel_config
 from threadpoolctl import ThreadpoolController
 
 from falcon_discover.runtime import optional
+
+try:
+    import resource
+except ImportError:  # Windows does not have it
+    resource = None  # type: ignore[assignment]
+
+# Address space that a library with threads of its own may take when it is loaded.
+ROOM = 2**30
 
 
 class _Blas:
@@ -56,9 +65,26 @@ class _Blas:
 _blas = _Blas()
 
 
+def has_room() -> bool:
+    """Return whether a limit on the address space, if there is one, leaves room for a library."""
+    if resource is None:
+        return True
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return True
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except OSError:  # only Linux says how much is taken
+        pages = 0
+    return limit - pages * resource.getpagesize() >= ROOM
+
+
 @cache
 def search_libraries() -> tuple[Any, Any]:
     """Return faiss, and the neighbours of scikit-learn's extension; None if not installed.
+
+    Both bring a BLAS of their own, which hangs or crashes as it is loaded if there is no memory for
+    its buffers. scikit-learn finds the same neighbours, so they are left out where room is short.
 
     They have threads of their own. Limits hold for libraries that are already loaded, so these are
     loaded before the first limit.
@@ -68,6 +94,8 @@ def search_libraries() -> tuple[Any, Any]:
     # scikit-learn looks once, at its first search, for the libraries whose threads it limits. If
     # it found faiss's BLAS, which is built on OpenMP, it would limit its own threads to one.
     NearestNeighbors(n_neighbors=1, algorithm="brute").fit([[0.0]]).kneighbors([[0.0]])
+    if not has_room():
+        return None, None
     # Importing the extension changes nothing in scikit-learn itself.
     return optional.find("faiss"), optional.find("sklearnex.neighbors")
 
