@@ -259,7 +259,7 @@ def test_what_cannot_be_scored_is_said_before_anything_is_written(place, tmp_pat
     assert "'p', but the results have a column" in run(*words, out, "--id", "p", code=1).stderr
     assert "at least 1" in run(*words, out, "--part-rows", 0, code=1).stderr
     assert "choose one of local, dask" in run(*words, out, "--engine", "spark", code=1).stderr
-    assert "applies to --engine dask" in run(*words, out, "--scheduler", "x", code=1).stderr
+    assert "applies with --engine dask" in run(*words, out, "--scheduler", "x", code=1).stderr
     assert "is not empty" in run(*words, tmp_path / "used", code=1).stderr
     assert not out.exists()
 
