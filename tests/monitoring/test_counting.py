@@ -90,6 +90,7 @@ def test_rows_of_the_same_kind_rarely_look_changed(global_random_seed):
     assert rarely(small, 0.05)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.randoms())
 def test_sums_do_not_depend_on_the_order(values, random):
     shuffled = list(values)
