@@ -74,8 +74,6 @@ def install(setting: Setting, command: str) -> str:
         lowest = [sys.executable, ROOT / "scripts" / "lowest.py"]
         pins.write_bytes(subprocess.run(lowest, check=True, capture_output=True).stdout)
         words += ["--constraint", str(pins)]
-    elif setting.dependencies == "pinned":
-        words += ["--constraint", str(ROOT / "constraints.txt")]
     asked = [setting.interpreter, *words, "--editable", f"{ROOT}[test]"]
     end = subprocess.run(asked, capture_output=True, text=True)
     if end.returncode:

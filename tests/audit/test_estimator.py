@@ -1,73 +1,28 @@
 from __future__ import annotations
 
 import pickle
-import warnings
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import sklearn
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.exceptions import SkipTestWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import check_estimator
 
 from falcon_discover import PAPER, DataWarning, FalconDiscover, datasets, discover
 from falcon_discover.models import library
 from falcon_discover.rankers import RANKERS, Ranker
 from falcon_discover.scoring.scorer import score_table
 from falcon_discover.signals.catalogue import SIGNALS
-from support.checks import BY_ROW, scikit_learn_checks
 from support.tables import awkward_table
 
 quiet = pytest.mark.filterwarnings("ignore::falcon_discover.DataWarning")
-
-
-# `fit_transform` is out-of-fold, `fit().transform()` is not, and these compare the two.
-OUT_OF_FOLD = dict.fromkeys(
-    ["check_transformer_general", "check_transformer_data_not_an_array"],
-    "fit_transform is cross-fitted, as TargetEncoder's is",
-)
-
-
-@scikit_learn_checks(
-    [
-        FalconDiscover(LogisticRegression(), cv=3),
-        FalconDiscover("logistic_regression", ranker="gated_confidence", cv=2),
-    ],
-    OUT_OF_FOLD,
-)
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.filterwarnings("ignore::FutureWarning")
-def test_scikit_learn_checks(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SkipTestWarning)
-        check(estimator)
-
-
-def routed(estimator):
-    return estimator.set_fit_request(sample_weight=True, groups=True)
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.filterwarnings("ignore::FutureWarning")
-def test_scikit_learn_checks_hold_with_metadata_routing():
-    with sklearn.config_context(enable_metadata_routing=True):
-        estimator = routed(FalconDiscover(LogisticRegression(), ranker="confidence", cv=2))
-        assert get_tags(estimator).classifier_tags.multi_class
-        results = check_estimator(estimator, on_skip=None, on_fail=None)
-    failed = {one["check_name"] for one in results if one["status"] == "failed"}
-    # The same that fail without routing, and no other.
-    assert failed == {*OUT_OF_FOLD, *BY_ROW}
-    assert sum(one["status"] == "passed" for one in results) > 50
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,4 @@ EXPLAINED: dict[tuple[str, str], str] = {
         "`area.value in (0.0, 1.0) or spread == 0.0` becomes "
         "`area.value in (0.0, 1.0) and spread == 0.0`",
     ): "an area of 0 or 1 has no spread, and without spread the reach is 0",
-    (
-        "evaluation/bounds.py",
-        "`True` becomes `False`",
-    ): "a class that nobody assigns to may be frozen or not",
 }

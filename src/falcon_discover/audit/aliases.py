@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-import falcon_discover.audit.checks as checks
+import falcon_discover.audit.checks as checks  # the package answers to an older `checks`
 from falcon_discover.audit.absent import NO_SCORES, OWN_SCORES, PRECOMPUTED, PREDICTIONS
 from falcon_discover.audit.drawn import drawing
 from falcon_discover.audit.finding import Finding

@@ -119,7 +119,7 @@ def located(judged: pd.DataFrame, rows: pd.DataFrame, where: str, identity: str 
         raise InputError(f"--id names {no_column(identity, rows.columns, where)}")
     names = identifiers(rows[identity], where)
     # Marks are written so that no spreadsheet runs them.
-    wanted = identifiers(judged[identity], "the file of marks").map(_unquoted)
+    wanted = identifiers(judged[identity], "the file of marks").map(unquoted)
     if names.duplicated().any():
         repeated = set(names[names.duplicated()])
         for name in wanted:
@@ -137,7 +137,8 @@ def located(judged: pd.DataFrame, rows: pd.DataFrame, where: str, identity: str 
     return places[~places.index.duplicated()][wanted].to_numpy(dtype=np.intp)
 
 
-def _unquoted(name: str) -> str:
+def unquoted(name: str) -> str:
+    """Return a name without the quote that keeps spreadsheets from reading it as a formula."""
     return name.removeprefix("'")
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics import surprise
 from falcon_discover.metrics.intervals import share_interval
-from falcon_discover.monitoring.marks import identifiers, texts, words_of
+from falcon_discover.monitoring.marks import identifiers, texts, unquoted, words_of
 from falcon_discover.report.rows import LIST_COLUMNS
 from falcon_discover.runtime.display import Result
 from falcon_discover.runtime.records import records
@@ -304,7 +304,7 @@ def _check_identity(review: pd.DataFrame, marks: pd.DataFrame, column: str) -> N
         for name in (column, f"{column} marked")
     )
     # Marks are written so that no spreadsheet runs them, and read back as numbers where they can.
-    same = (ours == theirs.map(lambda name: name.removeprefix("'"))) | (
+    same = (ours == theirs.map(unquoted)) | (
         pd.to_numeric(ours, errors="coerce") == pd.to_numeric(theirs, errors="coerce")
     )
     if not same.all():
