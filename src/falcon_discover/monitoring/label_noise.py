@@ -3,8 +3,10 @@
 A wrong label hits a row whatever supports its prediction; an error of the model is the rarer, the
 more supports it. So a label contradicts a prediction with the probability `noise + (1 - 2 noise) *
 risk`, where the risk falls with the evidence and the noise does not: what is left where the risk
-has fallen to nothing is noise. The rate is estimated together with the level and the slope of the
-risk, and the probability that a contradicting label is wrong follows from Bayes' rule.
+has fallen to nothing is noise. The risk at hand was learned from such labels, so there is noise in
+it, which is taken out for every rate that is tried. The rate is estimated together with the level
+and the slope of the risk, and the probability that a contradicting label is wrong follows from
+Bayes' rule.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, ndtr
 
 from falcon_discover.metrics.design import kish
+from falcon_discover.metrics.odds import clipped_logit
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.settings import PAPER
 
@@ -28,6 +31,9 @@ USUAL_RATE = 0.033
 # Belief that the risk is calibrated as it is: of its level and of its slope, in log-odds.
 LEVEL_SPREAD = 3.0
 SLOPE_SPREAD = 1.0
+# How sharply the risk ends at the noise in it, as a share of the noise: it is an estimate, and may
+# be lower.
+SOFT = 0.5
 # Beyond so many rows neighbours in the order of the risk are taken together.
 MAX_POINTS = 4_000
 
@@ -98,7 +104,7 @@ def estimate_noise(
 
     Parameters
     ----------
-    odds : log-odds of the risk that each confident prediction is wrong
+    odds : log-odds of the risk of each confident prediction that its label contradicts it
     wrong : which of them their labels contradict
     weight : how many rows each stands for
     effect : by how much sums vary more than those of independent rows
@@ -119,29 +125,42 @@ def estimate_noise(
     """
     counts = np.ones(len(odds)) if weight is None else weight
     share = 1.0 / max(n_classes - 1, 1)
+    ratio = np.ones(int(wrong.sum())) if likely is None else likely
     points, hits, rows = _grouped(odds, wrong, counts)
-    centre = float(points @ rows / rows.sum())
-    points = points - centre
     # Rows that stand for several, or depend on each other, say no more than fewer would.
     each = effect * kish(counts[wrong])
-    fits, losses = [], []
-    theta = np.array([centre, 1.0])
+    doubts, losses = [], []
     for rate in RATES:
-        theta, loss = _fitted(points, hits / each, rows / each, rate, share, theta, centre)
-        fits.append(theta)
+        clean = without_noise(points, rate, share)
+        centre = float(clean @ rows / rows.sum())
+        theta, loss = _fitted(clean - centre, hits / each, rows / each, rate, share, centre)
+        own = theta[0] + theta[1] * (without_noise(odds[wrong], rate, share) - centre)
+        doubts.append(_doubt(own, rate, ratio))
         losses.append(loss)
     # The rates are not equally far apart.
     apart = np.sqrt(RATES)
     logs = -np.array(losses) - RATES / USUAL_RATE
     mass = np.exp(logs - logs.max()) * np.maximum(apart, apart[1] / 4)
-    ratio = np.ones(int(wrong.sum())) if likely is None else likely
-    by_rate = np.stack(
-        [
-            _doubt(theta[0] + theta[1] * (odds[wrong] - centre), rate, ratio)
-            for rate, theta in zip(RATES, fits, strict=True)
-        ]
-    )
-    return NoiseEstimate(mass / mass.sum(), by_rate, counts[wrong], effect)
+    return NoiseEstimate(mass / mass.sum(), np.stack(doubts), counts[wrong], effect)
+
+
+def without_noise(odds: FloatArray, rate: float, share: float = 1.0) -> FloatArray:
+    """Return log-odds of the model's own errors, where labels of such a rate are wrong.
+
+    Parameters
+    ----------
+    odds : log-odds of a risk that was learned from such labels
+    share : of the wrong labels that hit any one other class
+
+    Examples
+    --------
+    >>> risk = np.array([0.02, 0.5])
+    >>> expit(without_noise(np.log(risk / (1 - risk)), 0.02)).round(3)
+    array([0.005, 0.5  ])
+    """
+    above = expit(odds) - rate
+    floor = SOFT * rate
+    return clipped_logit(0.5 * (above + np.sqrt(above**2 + floor**2)) / (1 - rate - rate * share))
 
 
 def _doubt(odds: FloatArray, rate: float, likely: FloatArray) -> FloatArray:
@@ -171,7 +190,6 @@ def _fitted(
     rows: FloatArray,
     rate: float,
     share: float,
-    start: FloatArray,
     level: float,
 ) -> tuple[FloatArray, float]:
     """Return level and slope of the risk, were this the rate of wrong labels, and their loss."""
@@ -189,5 +207,6 @@ def _fitted(
             np.array([pull.sum(), pull @ points]) + off / spread,
         )
 
+    start = np.array([level, 1.0])
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(-20.0, 20.0), (0.05, 6.0)])
     return found.x, float(found.fun)
