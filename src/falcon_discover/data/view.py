@@ -131,9 +131,10 @@ class TransformedView(TransformerMixin, BaseEstimator):
             ]
             if unseen:
                 rows = int(table.frame[name].isin(unseen).sum())
+                such = f"{'such as ' if len(unseen) > 1 else ''}{unseen[0]!r}"
                 notices.warn(
                     f"column {name!r} has {number_of(len(unseen), 'value')} not seen in the fit "
-                    f"({unseen[0]!r}), in {number_of(rows, 'row')}: distances ignore them."
+                    f"({such}), in {number_of(rows, 'row')}: distances ignore them."
                 )
 
 

@@ -296,8 +296,8 @@ class RegionSet(Result):
         if not self.unexpected:
             return f"{none}."
         tried = len(self.unexpected)
-        were = "candidate was" if tried == 1 else "candidates were"
-        return f"{none}. {tried} {were} not confirmed on held-out rows; do not act on them."
+        were, them = ("candidate was", "it") if tried == 1 else ("candidates were", "them")
+        return f"{none}. {tried} {were} not confirmed on held-out rows; do not act on {them}."
 
 
 def basis_of(state: State) -> str:
