@@ -82,7 +82,7 @@ def keep(lines: pd.DataFrame) -> None:
         known = pd.read_csv(RESULTS)
         lines = pd.concat([known, lines]).drop_duplicates(COLUMNS[:2], keep="last")
     faults = [*MODES, *(scenario.fault for scenario in SCENARIOS)]
-    names = [operation.name for operation in OPERATIONS]
+    names = [*(operation.name for operation in OPERATIONS), "audit"]
     place = lines["operation"].map(names.index) + len(names) * lines["fault"].map(faults.index)
     lines = lines.iloc[place.argsort(kind="stable")]
     lines.to_csv(RESULTS, index=False, lineterminator="\n")

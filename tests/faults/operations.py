@@ -69,6 +69,8 @@ def run_stored(folder: Path) -> None:
 QUIET = ("--quiet", "--jobs", "1")
 AUDIT = ("audit", "rows.csv", "--target", "y", "--proba", "p", "--ranker", "gated_confidence",
          "--no-contributions", "--seed", "0", *QUIET)  # fmt: skip
+FIT = ("audit", "rows.csv", "--target", "y", "--leave-out", "p", "--backbone",
+       "hist_gradient_boosting", "--no-contributions", "--seed", "0", *QUIET)  # fmt: skip
 SCORE = ("score", "small.falcon", "new.parquet", "--part-rows", "30", *QUIET)
 MONITOR = ("monitor", "small.falcon", "new.parquet", "--part-rows", "30", *QUIET)
 OPERATIONS = (

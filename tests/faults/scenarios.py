@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -18,7 +20,7 @@ from faults import clusters
 from faults.campaign import PATIENCE, Attempt, Held, Operation, attempt, fresh, import_all
 from faults.contents import snapshot
 from faults.injection import KILL, Fault
-from faults.operations import MONITOR, OPERATIONS, SCORE
+from faults.operations import FIT, MONITOR, OPERATIONS, SCORE
 
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
 # Bytes that are left on a full disk, and that a file may have at most.
@@ -143,6 +145,48 @@ def read_only(name: str, before: Path, work: Path) -> Iterator[str]:
         yield wrong or _then_passes(operation, folder, new)
 
 
+# What lets root write where nobody may: to override modes, and to be taken for any owner.
+OVERRIDE = (1 << 1) | (1 << 2) | (1 << 3)
+
+
+def _as_anybody() -> None:
+    """Give up what sets root above the modes of files; for the rest of this process."""
+    if os.geteuid() != 0:
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    head = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    data = (ctypes.c_uint32 * 6)()
+    if libc.capget(head, data):
+        raise OSError(ctypes.get_errno(), "capget")
+    for place in (0, 1, 2):
+        data[place] &= ~OVERRIDE
+    if libc.capset(head, data):
+        raise OSError(ctypes.get_errno(), "capset")
+
+
+def no_permission(name: str, before: Path, work: Path) -> Iterator[str]:
+    """Take away the right to write, then give it back."""
+    operation = BY_NAME[name]
+    old, new = _old_new(operation, before, work)
+    folder = fresh(before, work)
+    (folder / ".scratch").mkdir(exist_ok=True)
+
+    def allow(write: bool) -> None:
+        for path in (folder, *folder.rglob("*")):
+            if path.name != ".scratch":
+                mode = 0o555 if path.is_dir() else 0o444
+                path.chmod(mode | (0o200 if write else 0))
+
+    def run(place: Path) -> int:
+        _as_anybody()
+        return operation.run(place)
+
+    allow(write=False)
+    found = attempt(run, folder, Fault(folder))
+    allow(write=True)
+    yield _refused(found, snapshot(folder), old) or _then_passes(operation, folder, new)
+
+
 def rivals(name: str, before: Path, work: Path) -> Iterator[str]:
     """Start the same operation twice at the same time, in the same folder."""
     operation = BY_NAME[name]
@@ -230,7 +274,7 @@ def damaged_part(name: str, before: Path, work: Path) -> Iterator[str]:
         yield _then_passes(operation, folder, new)
 
 
-WORDS = {"score": SCORE, "monitor": MONITOR}
+WORDS = {"score": SCORE, "monitor": MONITOR, "audit": FIT}
 PEAK = """
 import re, sys
 from falcon_discover.__main__ import main
@@ -242,8 +286,18 @@ finally:
 """
 
 
+# A limit that is no hindrance. Under any limit less is reserved, so the peak is another one.
+ROOMY = 4 * 2**30
+
+
+def _but_for_times(folder: Path) -> dict[str, str]:
+    """Return what is there; of a report, which says when it was made, only that it is there."""
+    found = snapshot(folder)
+    return {name: "" if re.search(r"/(report|summary)\.", name) else found[name] for name in found}
+
+
 def little_memory(name: str, before: Path, work: Path) -> Iterator[str]:
-    """Allow a share of the address space that the command takes by itself."""
+    """Allow a share of the address space that the command takes, without a limit and with one."""
     words = [*WORDS[name], "--out", "limited"]
 
     def run(folder: Path, limit: int | None) -> subprocess.CompletedProcess[str]:
@@ -256,29 +310,38 @@ def little_memory(name: str, before: Path, work: Path) -> Iterator[str]:
             cwd=folder, capture_output=True, text=True, timeout=PATIENCE, preexec_fn=limited,
         )  # fmt: skip
 
-    clean = fresh(before, work)
-    old = snapshot(clean)
-    whole = run(clean, None)
-    if whole.returncode:
-        raise RuntimeError(f"{name} fails by itself: {whole.stderr}")
-    new = snapshot(clean)
-    peak = int(whole.stderr.rpartition("VmPeak")[2]) * 1024
-    for share in SHARES:
+    def whole(limit: int | None) -> tuple[dict[str, str], int]:
+        clean = fresh(before, work)
+        found = run(clean, limit)
+        if found.returncode:
+            raise RuntimeError(f"{name} fails by itself: {found.stderr}")
+        return _but_for_times(clean), int(found.stderr.rpartition("VmPeak")[2]) * 1024
+
+    old = _but_for_times(fresh(before, work))
+    new, most = whole(None)
+    same, least = whole(ROOMY)
+    if same != new:
+        raise RuntimeError(f"{name} leaves other results under a limit")
+    for limit in [int(share * peak) for peak in (most, least) for share in SHARES]:
         folder = fresh(before, work)
         try:
-            found = run(folder, int(peak * share))
+            found = run(folder, limit)
         except subprocess.TimeoutExpired:
-            yield "hangs"
+            yield f"{limit // 10**6} MB: hangs"
             continue
-        now = snapshot(folder)
+        now = _but_for_times(folder)
         other = [file for file in now if now[file] not in (old.get(file), new.get(file))]
-        if found.returncode not in (0, 1) or "Traceback" in found.stderr:
-            yield f"{share:.0%}: exit code {found.returncode}: {found.stderr[-1500:]}"
+        if (
+            found.returncode not in (0, 1)
+            or "Traceback" in found.stderr
+            or "damaged" in found.stderr
+        ):
+            yield f"{limit // 10**6} MB: exit code {found.returncode}: {found.stderr[-1500:]}"
         elif other or (found.returncode == 0 and now != new):
-            yield f"{share:.0%}: {other} are neither old nor new"
+            yield f"{limit // 10**6} MB: {other} are neither old nor new"
         else:
             again = run(folder, None)
-            yield "" if not again.returncode and snapshot(folder) == new else "no next start"
+            yield "" if not again.returncode and _but_for_times(folder) == new else "no next start"
 
 
 SCENARIOS = (
@@ -286,11 +349,15 @@ SCENARIOS = (
     Scenario("the disk is full", ("save", "score", "report", "monitor"), full_disk),
     Scenario("the disk is read-only", ("save", "bench run", "score", "report", "monitor", "learn"),
              read_only),
+    Scenario("the folder may not be written to",
+             ("save", "bench run", "score", "report", "monitor", "learn"), no_permission),
     Scenario("the same twice at once", ("save", "bench run", "score", "report", "monitor"), rivals),
     Scenario("rows changed before the next start", ("score", "monitor"), changed_input),
     Scenario("a finished part is damaged", ("score", "monitor"), damaged_part),
     Scenario("a Dask worker is killed", ("score", "monitor"), clusters.worker_dies),
     Scenario("the Dask scheduler is killed", ("score", "monitor"), clusters.scheduler_dies),
-    Scenario("60% to 90% of the memory", ("score", "monitor"), little_memory),
+    Scenario("Dask workers have too little memory", ("score", "monitor"),
+             clusters.too_little_memory),
+    Scenario("60% to 90% of the memory", ("score", "monitor", "audit"), little_memory),
 )  # fmt: skip
 NEED_ROOT = (full_disk, read_only)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from falcon_discover.runtime.threads import (
-    ROOM,
-    has_room,
     limited,
     one_blas_thread,
     openmp_threads,
@@ -69,13 +65,3 @@ def test_overlapping_limits_of_two_threads_leave_nothing_behind():
 def test_the_strictest_limit_holds_while_anybody_needs_it():
     with limited(1, None), limited(2, None):
         assert threads("blas") <= {1}
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how much is taken")
-def test_search_libraries_are_left_out_where_the_address_space_is_short(monkeypatch):
-    resource = pytest.importorskip("resource")
-    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    for limit, room in ((taken + 2 * ROOM, True), (taken + ROOM // 2, False)):
-        monkeypatch.setattr(resource, "getrlimit", lambda _, limit=limit: (limit, limit))
-        assert has_room() is room
-    assert search_libraries.__wrapped__() == (None, None)

@@ -21,7 +21,7 @@ from typing import Annotated, Any, ParamSpec
 import typer
 
 from falcon_discover.exceptions import InputError
-from falcon_discover.runtime import notices
+from falcon_discover.runtime import notices, room
 from falcon_discover.runtime.interrupts import Terminated
 from falcon_discover.runtime.optional import hint, is_installed
 from falcon_discover.runtime.versions import __version__
@@ -197,6 +197,8 @@ def command(function: Callable[P, None], *, kept: str = "Nothing was written") -
     @functools.wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
+            room.require()
+            room.spare()
             with notices.collected() as noticed:
                 function(*args, **kwargs)
             for note in noticed:
@@ -218,12 +220,21 @@ def command(function: Callable[P, None], *, kept: str = "Nothing was written") -
             echo(f"{'Stopped' if stopped else 'Interrupted'}. {left}", err=True)
             raise typer.Exit(TERMINATED if stopped else INTERRUPTED) from error
         except Exception as error:
+            if _no_room(error):
+                echo("error: out of memory. A library could not be loaded.", err=True)
+                raise typer.Exit(FAILED) from error
             # The two ways in which a model comes from outside: audit --model, and a saved audit.
             given = kwargs.get("model") or kwargs.get("saved")
             echo(_unexpected(error, None if given is None else str(given)), err=True)
             raise typer.Exit(BUG) from error
 
     return guarded
+
+
+def _no_room(error: Exception) -> bool:
+    """Return whether memory was too short for a library to be loaded."""
+    words = ("failed to map segment", "cannot allocate memory")
+    return isinstance(error, ImportError) and any(word in str(error).lower() for word in words)
 
 
 def _sentence(error: Exception) -> str:

@@ -7,21 +7,12 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any
 
 from joblib import effective_n_jobs, parallel_config
 from threadpoolctl import ThreadpoolController
 
-from falcon_discover.runtime import optional
-
-try:
-    import resource
-except ImportError:  # Windows does not have it
-    resource = None  # type: ignore[assignment]
-
-# Address space that a library with threads of its own may take when it is loaded.
-ROOM = 2**30
+from falcon_discover.runtime import optional, room
 
 
 class _Blas:
@@ -65,20 +56,6 @@ class _Blas:
 _blas = _Blas()
 
 
-def has_room() -> bool:
-    """Return whether a limit on the address space, if there is one, leaves room for a library."""
-    if resource is None:
-        return True
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if limit == resource.RLIM_INFINITY:
-        return True
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-    except OSError:  # only Linux says how much is taken
-        pages = 0
-    return limit - pages * resource.getpagesize() >= ROOM
-
-
 @cache
 def search_libraries() -> tuple[Any, Any]:
     """Return faiss, and the neighbours of scikit-learn's extension; None if not installed.
@@ -91,10 +68,11 @@ def search_libraries() -> tuple[Any, Any]:
     """
     from sklearn.neighbors import NearestNeighbors
 
+    room.take_buffers()
     # scikit-learn looks once, at its first search, for the libraries whose threads it limits. If
     # it found faiss's BLAS, which is built on OpenMP, it would limit its own threads to one.
     NearestNeighbors(n_neighbors=1, algorithm="brute").fit([[0.0]]).kneighbors([[0.0]])
-    if not has_room():
+    if not room.for_library():
         return None, None
     # Importing the extension changes nothing in scikit-learn itself.
     return optional.find("faiss"), optional.find("sklearnex.neighbors")
@@ -133,12 +111,12 @@ def one_blas_thread(openmp: int | None = None) -> AbstractContextManager[None]:
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """Return how many threads `n_jobs` stands for.
+    """Return how many threads `n_jobs` stands for; fewer where the address space is short.
 
     Asked for threads: the default, processes, warns in a process that may not start any.
     """
     with parallel_config(backend="threading"):
-        return int(effective_n_jobs(n_jobs))
+        return room.for_threads(int(effective_n_jobs(n_jobs)))
 
 
 def openmp_threads() -> int:

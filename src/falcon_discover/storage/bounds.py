@@ -39,6 +39,8 @@ def reading(part: str, fault: str = "is damaged: it cannot be used") -> Iterator
         yield
     except InputError:
         raise
+    except MemoryError as error:  # the machine's, or that of a forged size
+        raise InputError(f"{part} cannot be read: out of memory, or it is damaged.") from error
     except Exception as error:  # every library has its own kinds, and a forged file any of them
         raise InputError(f"{part} {fault} ({type(error).__name__}: {error}).") from error
 
