@@ -41,7 +41,7 @@ from falcon_discover.runtime import notices
 from falcon_discover.runtime.atomic import atomic_write
 from falcon_discover.settings import PAPER
 
-TRAIN, AUDIT, TEST = 2_500, 4_000, 10_000
+TRAIN, AUDIT, TEST = 4_000, 8_000, 12_000
 ROWS = TRAIN + AUDIT + TEST
 LEAST_EVENTS = 10
 RANDOM, COLUMNS, CATEGORIES = 6, 4, 4
@@ -123,7 +123,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     "forest": lambda: RandomForestClassifier(60, min_samples_leaf=2, random_state=0),
 }
 MODES = ("frozen", "refitted")
-SEEDS = (0, 1)
+# Small tables hold few confident errors, so that one split says little; and they take seconds.
+SMALL = ("miniboone_subset", "phoneme", "spambase", "breast cancer", "digits")
+SEEDS, SMALL_SEEDS = (0, 1), (0, 1, 2, 3)
 
 
 @lru_cache(maxsize=1)
@@ -296,8 +298,8 @@ def main() -> None:
     watched = [(data, model, 0, mode) for model, mode in ALARMED for data in DATA]
     others = [
         (data, model, seed, mode)
-        for seed in SEEDS for mode in MODES for model in MODELS for data in DATA
-        if (data, model, seed, mode) not in watched
+        for seed in SMALL_SEEDS for mode in MODES for model in MODELS for data in DATA
+        if (seed in SEEDS or data in SMALL) and (data, model, seed, mode) not in watched
     ]  # fmt: skip
     for one in [] if given.collect else [*watched, *others]:
         # Both measures of one audit, so that it is fitted once.

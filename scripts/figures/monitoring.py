@@ -31,10 +31,14 @@ def monitor_table() -> str:
         for kind in KINDS:
             line += _figures(known[(known["kind"] == kind) & (known["mode"] == mode)], "errors")
         rows.append(line)
-    line = ["the true rate, were it known"]
-    for kind in KINDS:
-        line += [f"{_by_chance(known.loc[known['kind'] == kind, 'events']):.2f}", "0", "0.95"]
-    rows.append(line)
+    for name, audited in (
+        ("chance alone: the batch's, and the audit's", True),
+        ("chance alone: the batch's", False),
+    ):
+        line = [name]
+        for kind in KINDS:
+            line += [f"{_by_chance(known[known['kind'] == kind], audited=audited):.2f}", "0", ""]
+        rows.append(line)
     counts = [f"{int((known['kind'] == kind).sum()):,}" for kind in KINDS]
     heads = ["estimate"]
     for kind, count in zip(KINDS, counts, strict=True):
@@ -42,10 +46,18 @@ def monitor_table() -> str:
     return table(heads, rows)
 
 
-def _by_chance(events: pd.Series) -> float:
-    """Return the median error of an estimate that knows the rate: errors come by chance."""
-    drawn = np.random.default_rng(0).poisson(events.to_numpy(), (2_000, len(events)))
-    return float(np.median(np.abs(events.to_numpy() / np.maximum(drawn, 1) - 1)))
+def _by_chance(batches: pd.DataFrame, *, audited: bool) -> float:
+    """Return the median error that chance leaves: errors come and go like a Poisson count.
+
+    Parameters
+    ----------
+    audited : whether the rate is known from the errors that the audit met; or exactly
+    """
+    rng, draws = np.random.default_rng(0), 2_000
+    events, met = batches["events"].to_numpy(), batches["audit_events"].to_numpy()
+    drawn = rng.poisson(events, (draws, len(events)))
+    expected = events * (rng.poisson(met, (draws, len(met))) / met if audited else 1.0)
+    return float(np.median(np.abs(expected / np.maximum(drawn, 1) - 1)))
 
 
 def _figures(batches: pd.DataFrame, column: str) -> list[str]:

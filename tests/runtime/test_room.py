@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -22,8 +23,7 @@ def limited(monkeypatch):
 
     def leave(spare):
         def limit(_):
-            with open("/proc/self/statm") as file:
-                taken = int(file.read().split()[0]) * pages
+            taken = int(Path("/proc/self/statm").read_text().split()[0]) * pages
             return taken + spare, taken + spare
 
         monkeypatch.setattr(resource, "getrlimit", limit)
