@@ -56,19 +56,9 @@ coverage: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term:skip-covered --cov-report=html:build/coverage \
 		--deselect tests/report/test_report.py::test_a_million_rows_make_a_small_page_in_seconds
 
-# The same tests with the lowest versions that pyproject.toml promises. Old releases of other
-# packages warn about each other, so warnings are not errors here.
-LOWEST := build/lowest
-test-lowest: $(LOWEST)/.done
-	$(LOWEST)/bin/python -m pytest -n 2 --dist loadgroup -o filterwarnings=default -o xfail_strict=false \
-		--disable-warnings
-
-$(LOWEST)/.done: pyproject.toml constraints.txt scripts/lowest.py
-	$(PYTHON) -m venv $(LOWEST)
-	$(PYTHON) scripts/lowest.py > $(LOWEST)/constraints.txt
-	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check \
-		--constraint $(LOWEST)/constraints.txt --editable '.[test]'
-	touch $@
+# The same tests with the lowest versions that pyproject.toml promises: one line of `make versions`.
+test-lowest: $(VENV)/.dev
+	$(BIN)/python scripts/versions.py --only 3.11-lowest
 
 # The tests with other Pythons, and with the newest dependencies: results/reliability/versions.csv.
 versions: $(VENV)/.dev

@@ -133,8 +133,14 @@ def main() -> None:
             continue
         lines.append(tried(setting, given.tests))
         print(" | ".join(str(value) for value in lines[-1].values()), flush=True)
-    if given.only:
-        return
+    if not given.only:
+        keep(lines)
+    if any(line["failed"] or str(line["note"]).startswith("does not") for line in lines):
+        raise SystemExit(1)
+
+
+def keep(lines: list[dict[str, object]]) -> None:
+    """Write the table."""
     RESULT.parent.mkdir(parents=True, exist_ok=True)
     with RESULT.open("w", newline="") as file:
         table = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
