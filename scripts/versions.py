@@ -24,6 +24,7 @@ PLACE = ROOT / "build" / "versions"
 RESULT = ROOT / "results" / "reliability" / "versions.csv"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 SHOWN = ("numpy", "pandas", "scikit-learn", "pyarrow")
+ABSENT = "not installed here"
 # Other releases of dependencies warn about each other: what they do counts, not what they say.
 TESTS = (
     "-m", "pytest", "-n", "2", "--dist", "loadgroup", "-m", "not slow", "-p", "no:cacheprovider",
@@ -98,7 +99,7 @@ def tried(setting: Setting, tests: list[str]) -> dict[str, object]:
     }  # fmt: skip
     command = found(setting.python)
     if command is None:
-        return {**line, "note": "not installed here"}
+        return {**line, "note": ABSENT}
     wrong = install(setting, command)
     if wrong:
         return {**line, "note": f"does not install: {wrong}"}
@@ -133,19 +134,24 @@ def main() -> None:
             continue
         lines.append(tried(setting, given.tests))
         print(" | ".join(str(value) for value in lines[-1].values()), flush=True)
-    if not given.only:
-        keep(lines)
-    if any(line["failed"] or str(line["note"]).startswith("does not") for line in lines):
+        if not given.tests:
+            keep(lines[-1], [one.folder.name for one in settings])
+    if any(line["failed"] or line["note"] not in ("", ABSENT) for line in lines):
         raise SystemExit(1)
 
 
-def keep(lines: list[dict[str, object]]) -> None:
-    """Write the table."""
+def keep(line: dict[str, object], order: list[str]) -> None:
+    """Put a line into the table, in place of the older one of the same setting."""
     RESULT.parent.mkdir(parents=True, exist_ok=True)
+    known: list[dict[str, object]] = []
+    if RESULT.exists():
+        with RESULT.open(newline="") as file:
+            known = list(csv.DictReader(file))
+    by_name = {f"{one['Python']}-{one['dependencies']}": one for one in [*known, line]}
     with RESULT.open("w", newline="") as file:
-        table = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
+        table = csv.DictWriter(file, list(line), lineterminator="\n")
         table.writeheader()
-        table.writerows(lines)
+        table.writerows(by_name[name] for name in order if name in by_name)
 
 
 if __name__ == "__main__":
