@@ -89,7 +89,7 @@ def test_what_is_scored_with_costs_is_not_scored_again_without(found):
         (COST[:-1], "one number per row, 900 in all"),
         (np.append(COST[:-1], -1), "cost is -1 in row 899"),
         (np.append(COST[:-1], np.nan), "cost is nan in row 899"),
-        (["much"] * 900, "not numbers"),
+        (["much"] * 900, "cost must contain numbers"),
     ],
 )
 def test_what_cannot_be_a_cost_is_refused(found, cost, sentence):

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from falcon_discover.exceptions import InputError
+from falcon_discover.metrics.decisions import numbers_of
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.runtime.words import number_of
 
@@ -25,17 +26,7 @@ def checked_cost(cost: Any, n: int) -> FloatArray:
     >>> checked_cost([0, 250], 2)
     array([  0., 250.])
     """
-    if np.ma.is_masked(cost):
-        raise InputError("cost contains masked values: give one number per row.")
-    try:
-        values = np.asarray(cost)
-        if values.dtype.kind in "cmM":
-            raise TypeError(f"costs of the type {values.dtype}")
-        values = values.astype(np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(
-            "cost contains values that are not numbers: give one number per row."
-        ) from error
+    values = numbers_of(cost, "cost")
     if values.shape != (n,):
         raise InputError(f"cost has the shape {values.shape}: give one number per row, {n} in all.")
     bad = np.flatnonzero(~((values >= 0) & (values <= DEAREST)))
