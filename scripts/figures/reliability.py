@@ -7,7 +7,8 @@ from functools import partial
 from figures.common import ROOT, results, table
 
 CAMPAIGNS = (
-    "faults", "inputs", "mended", "damaged", "agreement", "mutants", "versions", "licences", "life",
+    "faults", "inputs", "mended", "damaged", "agreement", "mutants", "mutants_left", "versions",
+    "licences", "life",
 )  # fmt: skip
 
 
