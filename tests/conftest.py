@@ -11,6 +11,8 @@ import pytest
 
 # Guided fuzzing has an environment of its own, with Atheris.
 collect_ignore = ["fuzz/guided.py"]
+# Rooms have fixtures of their own, and doctests of two files of one name cannot be collected.
+collect_ignore_glob = ["*conftest.py"]
 SLOW = Path(__file__).with_name("slow.txt")
 
 
