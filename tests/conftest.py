@@ -9,8 +9,13 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import pytest
 
+# An assertion of a helper that fails shows its values, as those of tests do.
+pytest.register_assert_rewrite("support")
+
 # Guided fuzzing has an environment of its own, with Atheris.
 collect_ignore = ["fuzz/guided.py"]
+# Rooms have fixtures of their own, and doctests of two files of one name cannot be collected.
+collect_ignore_glob = ["*conftest.py"]
 SLOW = Path(__file__).with_name("slow.txt")
 
 

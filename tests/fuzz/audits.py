@@ -18,7 +18,8 @@ from fuzz.doors import ODD, right
 from fuzz.models import WAYS, ModelError, Strange
 from fuzz.outcome import outcome
 from fuzz.parts import Part
-from strategies import AMOUNTS, GROUPS, LABELS, PROBABILITIES, SEEDS, Given, frames, made, tables
+from strategies import SEEDS, Given, frames, made, tables
+from support.row_values import AMOUNTS, GROUPS, LABELS, PROBABILITIES
 
 ROWS = st.shared(st.sampled_from((4, 12, 24, 40)), key="rows of an audit")
 # Neighbours and folds are few: what is odd about rows shows with few of them.

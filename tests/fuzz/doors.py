@@ -20,8 +20,9 @@ from falcon_discover.data.times import times_of
 from falcon_discover.data.view import TransformedView
 from fuzz.outcome import WrongError, outcome
 from fuzz.parts import Part
-from strategies import AMOUNTS, GROUPS, LABELS, PROBABILITIES, Given, batches, made, tables, twice
+from strategies import Given, batches, made, tables, twice
 from support.columns import COLUMNS
+from support.row_values import AMOUNTS, GROUPS, LABELS, PROBABILITIES
 
 
 def right(holds: Any, what: str) -> None:

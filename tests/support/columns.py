@@ -211,3 +211,9 @@ COLUMNS: dict[str, Maker] = {
         )
     ),
 }
+
+
+def polars_frame(table: pd.DataFrame) -> Any:
+    import polars
+
+    return polars.from_pandas(table)

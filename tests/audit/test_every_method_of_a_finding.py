@@ -1,108 +1,37 @@
-"""Every public method on every kind of audit: the right answer or an `InputError`, nothing else."""
+"""Every method of a finding, on every kind of audit: the right answer or an `InputError`."""
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
-from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from falcon_discover import FalconDiscover, Finding, InputError, load
-from falcon_discover.calibration.calibrators import CALIBRATORS
+from falcon_discover import FalconDiscover, Finding, InputError
 from falcon_discover.metrics import review_size
 from falcon_discover.plots.accessor import FIGURES
 from falcon_discover.runtime.display import Result
 from falcon_discover.signals.catalogue import SIGNALS
-from falcon_discover.storage import contents
-
-METHODS = (*CALIBRATORS, "discrepancy")
-TAU = 0.8
-FIT_ROWS = 160
-WORLDS = ("events", "no event", "nothing confident")
-KINDS = (
-    "library",
-    "own model",
-    "frozen",
-    "predictions",
-    "loaded predictions",
-    "loaded full",
-    "loaded sample",
-    "loaded none",
+from support.every_audit import (
+    FIT_ROWS,
+    KINDS,
+    METHODS,
+    NEED_A_MODEL,
+    OF_A_FALCON,
+    TAU,
+    WORLDS,
+    audit,
+    rows_of,
+    scores_of,
 )
+
+pytestmark = pytest.mark.usefixtures("figures_are_closed")
+
 ROWS = ("fit", "labelled", "unlabelled")
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    X: pd.DataFrame
-    y: np.ndarray
-    p: np.ndarray
-
-
-def rows_of(world: str, seed: int, n: int = FIT_ROWS) -> Rows:
-    """Labelled rows whose truth is known, with the scores of a model that knows part of it."""
-    rng = np.random.default_rng(seed)
-    X = pd.DataFrame({"a": rng.normal(size=n), "b": rng.normal(size=n), "c": rng.integers(0, 3, n)})
-    if world == "nothing confident":
-        return Rows(X, rng.permutation(np.arange(n) % 2), np.full(n, 0.55))
-    # Away from the boundary, so that a linear model is sure of every row and right.
-    X["a"] += 2 * np.sign(X["a"])
-    y = (X["a"] > 0).to_numpy().astype(int)
-    p = np.where(y == 1, 0.95, 0.05) + rng.uniform(-0.04, 0.04, n)
-    if world == "events":
-        wrong = (X["c"] == 2).to_numpy() & (rng.random(n) < 0.4)
-        y = np.where(wrong, 1 - y, y)
-    return Rows(X, y, p)
-
-
-def own_model() -> Any:
-    return make_pipeline(StandardScaler(), LogisticRegression())
-
-
-@functools.cache
-def fitted(world: str, kind: str) -> FalconDiscover:
-    rows = rows_of(world, seed=0)
-    if kind == "predictions":
-        falcon = FalconDiscover("precomputed", tau=TAU, cv=3, n_neighbors=5, random_state=0)
-        return falcon.fit(rows.X, rows.y, proba=rows.p)
-    elsewhere = rows_of(world, seed=2)
-    estimator = {
-        "library": lambda: "logistic_regression",
-        "own model": own_model,
-        "frozen": lambda: FrozenEstimator(own_model().fit(elsewhere.X, elsewhere.y)),
-    }[kind]()
-    return FalconDiscover(estimator, tau=TAU, cv=3, n_neighbors=5, random_state=0).fit(
-        rows.X, rows.y
-    )
-
-
-@functools.cache
-def audit(world: str, kind: str, folder: Any) -> FalconDiscover:
-    if kind == "loaded predictions":
-        return load(fitted(world, "predictions").save(folder / f"{world}-predictions.falcon"))
-    if kind.startswith("loaded"):
-        path = folder / f"{world}-{kind}.falcon"
-        # So that a sample of these few rows leaves some out.
-        with patch.object(contents, "SAMPLE_AT_LEAST", 80):
-            fitted(world, "own model").save(path, reference=kind.removeprefix("loaded "))
-        return load(path)
-    return fitted(world, kind)
-
-
-def scores_of(asked: FalconDiscover, new: Rows) -> dict[str, Any]:
-    """What an audit without a model must be given with rows."""
-    return {"proba": new.p} if asked.audit_.model is None else {}
 
 
 def finding_of(asked: FalconDiscover, world: str, which: str) -> Finding:
@@ -365,7 +294,6 @@ NEED_LABELS = {
     *(f"plot {n}" for n in ("capture", "guarantee", "reliability", "conflict", "signals")),
     "plot calibration",
 }
-NEED_A_MODEL = {"conflict", "calibration_weights", "calibrator weighted", "plot conflict"}
 # They refit the ranker on the rows of the fit, whichever rows are examined: once is enough.
 OF_THE_FIT = {"contributions", "plot contributions"}
 # What an audit without reference rows cannot know; the rest must work on new rows.
@@ -407,18 +335,6 @@ def asked_of(name: str, subject: Any, found: Finding, check: Check, folder: Any)
     return True
 
 
-@pytest.fixture(autouse=True)
-def _figures_are_closed():
-    plt = pytest.importorskip("matplotlib.pyplot")
-    yield
-    plt.close("all")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("saved")
-
-
 @pytest.mark.filterwarnings("ignore::falcon_discover.DataWarning")
 @pytest.mark.parametrize("which", ROWS)
 @pytest.mark.parametrize("kind", KINDS)
@@ -435,63 +351,6 @@ def test_every_method_of_a_finding(world, kind, which, folder, tmp_path):
         answered = asked_of(name, found, found, check, tmp_path)
         expected = not may_refuse(name, world, kind, which)
         assert answered or not expected, f"{name} was refused: {world}, {kind}, {which}"
-
-
-OF_A_FALCON: dict[str, Callable[[FalconDiscover, Rows, Any, dict[str, Any]], Any]] = {
-    "transform": lambda f, new, _, p: f.transform(new.X, **p),
-    "score_samples": lambda f, new, _, p: (f.score_samples(new.X, **p), f.score_samples()),
-    "examine": lambda f, new, _, p: (
-        f.examine(new.X, new.y, **p),
-        f.examine(new.X, **p),
-        f.examine(),
-    ),
-    "predict_proba": lambda f, new, _, p: f.predict_proba(new.X, **p),
-    "predict": lambda f, new, _, p: f.predict(new.X, **p),
-    "score": lambda f, new, _, p: None if p else f.score(new.X, new.y),
-    "review": lambda f, new, _, p: (f.review(new.X, budget=0.1, **p), f.review(budget=0.1)),
-    "evaluate": lambda f, new, _, p: (f.evaluate(new.X, new.y, **p), f.evaluate()),
-    "review_budget": lambda f, new, _, p: f.review_budget(0.05, X=new.X, y=new.y, **p),
-    "report": lambda f, new, folder, p: f.report(
-        folder / "one.html", new.X, new.y, contributions=False, **p
-    ),
-    "contributions": lambda f, new, _, p: f.contributions(),
-    "conflict": lambda f, new, _, p: (f.conflict(new.X, new.y, **p), f.conflict()),
-    "calibration_weights": lambda f, new, _, p: f.calibration_weights(new.X, new.y, **p),
-    "calibrated": lambda f, new, _, p: [
-        f.calibrated(method).predict_proba(new.X, **p) for method in METHODS
-    ],
-    "monitor": lambda f, new, _, p: repr(f.monitor(new.X, **p).compare(new.y)),
-    "learn": lambda f, new, _, p: f.learn(new.X, new.y, **p).learned_.words(),
-    "learned_": lambda f, new, _, p: f.learned_,
-    "save": lambda f, new, folder, p: f.save(folder / "again.falcon", reference="none"),
-    "plot": lambda f, new, _, p: repr(f.plot),
-    "get_feature_names_out": lambda f, new, _, p: f.get_feature_names_out(),
-    "neighbour_recall_": lambda f, new, _, p: f.neighbour_recall_,
-    "ranker_": lambda f, new, _, p: f.ranker_.score(f.examine(new.X, **p).state),
-    "new_rows": lambda f, new, _, p: f.new_rows(new.X),
-    "given_scores": lambda f, new, _, p: f.given_scores(
-        new.X, f.new_rows(new.X), **p or {"proba": None}
-    ),
-}
-
-
-@pytest.mark.filterwarnings("ignore::falcon_discover.DataWarning")
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("world", WORLDS)
-def test_every_method_of_an_audit(world, kind, folder, tmp_path):
-    falcon = audit(world, kind, folder)
-    new = rows_of(world, seed=1, n=60)
-    given = scores_of(falcon, new)
-    for name, call in OF_A_FALCON.items():
-        try:
-            call(falcon, new, tmp_path, given)
-        except InputError:
-            may = kind == "loaded none" or (given and name in NEED_A_MODEL)
-            if not may and world == "events":
-                raise AssertionError(f"{name} was refused") from None
-    p = falcon.predict_proba(new.X, **given)
-    np.testing.assert_allclose(p.sum(axis=1), 1)
-    np.testing.assert_array_equal(falcon.predict(new.X, **given), falcon.classes_[p.argmax(axis=1)])
 
 
 def public(cls: type) -> set[str]:
