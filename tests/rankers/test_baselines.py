@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from sklearn.isotonic import isotonic_regression
 from falcon_discover import metrics
 from falcon_discover.calibration import calibration_weights, training_weights
 from falcon_discover.calibration.calibrators import CALIBRATORS, Beta, Isotonic, Platt, Temperature
+from falcon_discover.rankers import GatedSignal
 from falcon_discover.rankers.failure import failure_scores
 from falcon_discover.rankers.trust import TrustScore
 from falcon_discover.signals.certainty import certainty_signals
@@ -127,3 +130,12 @@ def test_training_weights_stay_in_their_range():
     clipped = training_weights(weights)
     assert clipped.min() == 0.5
     assert clipped.max() == pytest.approx(9.8)  # the 98th percentile of 0..10
+
+
+def test_a_gated_signal_reviews_its_smallest_values_first():
+    p = np.array([0.95, 0.97, 0.92, 0.6])
+    trust = pd.DataFrame({"log_trust_1": [1.0, -2.0, 0.5, -9.0]})
+    state = replace(State.from_scores(p), evidence=trust)
+    score = GatedSignal().fit(state, np.zeros(4, bool), 0.9).score(state)
+    # The last row is below the threshold.
+    assert np.argsort(-score).tolist() == [1, 2, 0, 3]
