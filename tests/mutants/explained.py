@@ -8,4 +8,16 @@ EXPLAINED: dict[tuple[str, str], str] = {
         "`area.value in (0.0, 1.0) or spread == 0.0` becomes "
         "`area.value in (0.0, 1.0) and spread == 0.0`",
     ): "an area of 0 or 1 has no spread, and without spread the reach is 0",
+    ("evaluation/betting.py", "`1` becomes `2`"): (
+        "pairs of numbers are told apart by any width above the largest of the second ones"
+    ),
+    ("evaluation/bounds.py", "`81` becomes `82`"): (
+        "the sum over the grid of chances is an upper one whatever the grid"
+    ),
+    ("evaluation/budget.py", "`2` becomes `3`"): (
+        "the steps are whole hundredths: rounded to two places or three they are the same"
+    ),
+    ("rankers/evidence.py", "`50` becomes `51`"): (
+        "a choice that matters for exactly 50 eligible rows, where either way of scaling will do"
+    ),
 }

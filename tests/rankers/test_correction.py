@@ -41,7 +41,8 @@ def test_the_correction_is_where_its_penalised_loss_is_least(share):
 
     def loss(coefficients):
         z = odds + columns @ coefficients
-        return weight @ (np.logaddexp(0, z) - wrong * z) + 0.5 * ((coefficients / belief) ** 2).sum()
+        far = ((coefficients / belief) ** 2).sum()
+        return weight @ (np.logaddexp(0, z) - wrong * z) + 0.5 * far
 
     best = minimize(loss, np.zeros(5), tol=1e-10).x
     assert found.coefficients == pytest.approx(best, abs=1e-4)

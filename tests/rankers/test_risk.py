@@ -31,9 +31,9 @@ def loss_of_rows(theta, odds, own, wrong):
 
 
 def loss_of_beliefs(theta, odds, own, wrong, weight):
-    """One row in the middle with the usual rate, slopes that add up to 1, few events on the gate."""
+    """One row in the middle of the usual rate, slopes that add up to 1, the gate for few events."""
     shift, slope, gate = theta
-    level = shift + slope * np.average(odds, weights=weight) + gate * np.average(own, weights=weight)
+    level = shift + np.average(slope * odds + gate * own, weights=weight)
     events = weight @ wrong
     rate = (events + 0.5) / (weight.sum() + 1.0) if wrong.any() else 0.5
     middle = np.logaddexp(0.0, level) - rate * level
