@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from falcon_discover.metrics.design import Design
-from falcon_discover.rankers.risk import calibrate
+from falcon_discover.rankers.risk import Calibration, calibrate
 
 STEP = 1e-4
 
@@ -51,6 +51,12 @@ def penalised(odds, own, wrong, weight):
         return given + loss_of_beliefs(theta, odds, own, wrong, weight)
 
     return loss
+
+
+def test_a_risk_by_hand():
+    # 0.5 + 2 * -1 + 0.25 * 2 = -1, of which the odds are one in e.
+    risk = Calibration(0.5, 2.0, 0.25).risk(np.array([-1.0]), np.array([2.0]))
+    assert risk == pytest.approx(1 / (1 + np.e))
 
 
 @pytest.mark.parametrize(("seed", "n"), [(11, 8), (7, 20), (0, 40), (0, 300)])
