@@ -11,7 +11,7 @@ from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 
 from falcon_discover.rankers.evidence import EvidenceModel, Sample, inner_folds
-from falcon_discover.rankers.inputs import for_the_class
+from falcon_discover.rankers.inputs import for_the_class, signal_columns
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.signals.state import State
 
@@ -40,6 +40,14 @@ def test_opinions_about_a_prediction_speak_for_the_positive_class_by_hand():
     # The second row is predicted negative: agreement speaks against the positive class.
     expected = [[np.log(9.0), 2.0], [-np.log(4.0), -3.0]]
     np.testing.assert_allclose(for_the_class(state).signals, expected)
+
+
+def test_which_class_is_decided_is_told_in_a_column_for_each_but_the_first():
+    two = signal_columns(State.from_scores(np.array([0.9, 0.2])))
+    three = signal_columns(State.from_scores(np.array([[0.9, 0.1, 0], [0, 0.9, 0.1], [0, 0, 1]])))
+    assert two["decision"].tolist() == [1, 0]
+    assert [three[f"decision_{code}"].tolist() for code in (1, 2)] == [[0, 1, 0], [0, 0, 1]]
+    assert [len(found) for found in (two, three)] == [2, 3]
 
 
 def test_few_rows_hardly_shrink_what_the_model_itself_says():
