@@ -62,7 +62,7 @@ def test_a_risk_by_hand():
 @pytest.mark.parametrize(("seed", "n"), [(11, 8), (7, 20), (0, 40), (0, 300)])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_calibration_is_where_the_penalised_loss_is_least(seed, n, weighted):
-    # No row of the first eight is wrong.
+    # Of the eight rows none is wrong: only a belief says that a row may be.
     odds, own, wrong = rows(seed, n)
     weight = np.random.default_rng(1).uniform(0.5, 3, n) if weighted else np.ones(n)
     found = calibrate(odds, own, wrong, Design.of(n, weight, None) if weighted else None)
