@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
+
 import numpy as np
 import pytest
 
 from falcon_discover.evaluation.betting import fewest_groups
-from falcon_discover.evaluation.bounds import BUDGETS
-from falcon_discover.evaluation.budget import GRID, missed_bound, review_budget
+from falcon_discover.evaluation.bounds import BUDGETS, Unread
+from falcon_discover.evaluation.budget import GRID, ReviewBudget, missed_bound, review_budget
+from falcon_discover.evaluation.curves import missed_curve
 from falcon_discover.metrics.design import Design
 
 ROWS = 400
@@ -30,6 +33,7 @@ def test_the_budgets_of_curves_and_of_the_search():
     assert GRID[:2] == (0.98, 0.96)
     assert GRID[-7:] == (0.04, 0.02, 0.015, 0.01, 0.005, 0.0025, 0.0)
     assert (len(BUDGETS), len(GRID)) == (63, 54)
+    assert missed_curve(EVENTS, SCORE)["budget"].tolist()[:3] == [0.005, 0.01, 0.015]
 
 
 @pytest.mark.parametrize("name", list(DESIGNS))
@@ -50,3 +54,29 @@ def test_rows_that_differ_have_no_twins():
     everything = np.ones(ROWS, dtype=bool)
     found = review_budget(EVENTS, SCORE, everything, max_residual_rate=0.06)
     assert found.twins == 0
+    # Nor does a statement speak of twins that is told of none.
+    told = {"budget": 0.1, "max_residual_rate": 0.06, "confidence_level": 0.95, "eligible": 1.0}
+    other = ReviewBudget(**told, all_eligible=True, tested=found.tested, rows=ROWS, source="rows")
+    assert "twin" not in other.text()
+
+
+def test_a_number_of_rows_is_a_budget_of_these_rows_or_of_the_batch():
+    # 40 of these 400 rows are a tenth, and so are 30 of the next 300.
+    for batch, tenth in ((None, 40), (300, 30)):
+        number, share = (
+            missed_bound(EVENTS, SCORE, budget=budget, batch=batch) for budget in (tenth, 0.1)
+        )
+        assert (number.unreviewed, number.upper) == (share.unreviewed, share.upper)
+
+
+def test_a_batch_that_is_reviewed_whole_leaves_nothing():
+    found = missed_bound(EVENTS, SCORE, budget=1.0, batch=300)
+    assert (found.batch_unreviewed, found.batch_missed, found.upper) == (0, 0, 0.0)
+
+
+def test_what_was_found_cannot_be_changed():
+    bound = missed_bound(EVENTS, SCORE, budget=0.1)
+    asked = review_budget(EVENTS, SCORE, SCORE > 0, max_residual_rate=0.06)
+    for found in (bound, asked, Unread.of(EVENTS, SCORE)):
+        with pytest.raises(FrozenInstanceError):
+            found.twins = 3

@@ -7,7 +7,7 @@ import pytest
 
 from falcon_discover.metrics.clustered import area_interval, difference_interval
 from falcon_discover.metrics.design import Design, rate_interval
-from falcon_discover.metrics.intervals import auroc_interval, share_interval
+from falcon_discover.metrics.intervals import auroc_interval, newcombe, share_interval
 from support.chance import often
 
 
@@ -100,6 +100,14 @@ def test_two_scores_that_order_alike_do_not_differ():
     events, score = np.arange(40) % 4 == 0, np.arange(40.0)
     design = Design.of(40, None, np.arange(40) // 2)
     assert difference_interval(events, score, 3 * score, design) == (0.0, 0.0, 0.0)
+
+
+def test_an_event_that_outweighs_the_other_counts_as_one():
+    events = np.arange(32) < 2
+    weight = np.where(np.arange(32) == 0, 1e6, 1.0)
+    found = area_interval(events, -np.arange(32.0), Design.of(32, weight, None))
+    # All 30 other rows come after both events.
+    assert found == pytest.approx(newcombe(1.0, 1, 30, 0.95), abs=1e-4)
 
 
 def test_events_of_one_group_have_no_interval():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from falcon_discover import InputError
-from falcon_discover.monitoring.calibration_watch import STAKES, TOLERANCE, CalibrationWatch
+from falcon_discover.monitoring.calibration_watch import TOLERANCE, CalibrationWatch
 from support.chance import often, rarely
 
 
@@ -22,7 +22,9 @@ def watched(observed, expected, **settings):
 
 def test_the_capital_of_each_stake_is_that_of_the_formula():
     watch = CalibrationWatch(tolerance=0.0).after(30, 20.0).after(25, 20.0)
-    by_hand = [s * 55 - 40 * (math.exp(s) - 1) for s in STAKES]
+    # Saved watches hold a capital for each of these, in this order.
+    stakes = (0.1, 0.2, 0.4, 0.8, -0.1, -0.2, -0.4, -0.8)
+    by_hand = [s * 55 - 40 * (math.exp(s) - 1) for s in stakes]
     assert watch.capital == pytest.approx(by_hand)
 
 
@@ -61,6 +63,9 @@ def test_it_goes_through_json_and_on():
 def test_it_says_what_is_wrong_with_what_it_is_given():
     with pytest.raises(InputError, match="tolerance is 2: it lies between 0 and 1"):
         CalibrationWatch(tolerance=2)
+    for level in (0, 1, 1.5):
+        with pytest.raises(InputError, match=f"confidence_level is {level}: it lies between"):
+            CalibrationWatch(confidence_level=level)
     with pytest.raises(InputError, match="observed is -1"):
         CalibrationWatch().after(-1, 2.0)
     with pytest.raises(InputError, match="it lacks 'tolerance'"):

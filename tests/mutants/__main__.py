@@ -142,7 +142,7 @@ def _tested(path: Path, source: str, tests: list[str], work: Path) -> int:
 
 
 def main() -> None:
-    from mutants.explained import EXPLAINED
+    from mutants.explained import why
     from mutants.mutate import mutants
 
     parser = argparse.ArgumentParser(prog="python -m mutants")
@@ -177,7 +177,8 @@ def main() -> None:
                 with log.open("a") as file:
                     file.write(json.dumps({"key": key, "fate": fates[key]}) + "\n")
             end = fates[key]
-            reason = EXPLAINED.get((where.removeprefix("src/falcon_discover/"), mutant.change), "")
+            line = mutant.path.read_text(encoding="utf-8").splitlines()[mutant.line - 1]
+            reason = why(where.removeprefix("src/falcon_discover/"), mutant.change, line)
             if end in ("survives", "not reached"):
                 end = "explained" if reason else end
                 left.append(

@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, logit
+from scipy.stats import kstest
 from sklearn.isotonic import isotonic_regression
 
 from falcon_discover import metrics
 from falcon_discover.calibration import calibration_weights, training_weights
 from falcon_discover.calibration.calibrators import CALIBRATORS, Beta, Isotonic, Platt, Temperature
+from falcon_discover.rankers import GatedSignal
 from falcon_discover.rankers.failure import failure_scores
+from falcon_discover.rankers.fixed import RandomRanker
 from falcon_discover.rankers.trust import TrustScore
 from falcon_discover.signals.certainty import certainty_signals
 from falcon_discover.signals.state import State
@@ -127,3 +132,21 @@ def test_training_weights_stay_in_their_range():
     clipped = training_weights(weights)
     assert clipped.min() == 0.5
     assert clipped.max() == pytest.approx(9.8)  # the 98th percentile of 0..10
+
+
+def test_a_gated_signal_reviews_its_smallest_values_first():
+    p = np.array([0.95, 0.97, 0.92, 0.6])
+    trust = pd.DataFrame({"log_trust_1": [1.0, -2.0, 0.5, -9.0]})
+    state = replace(State.from_scores(p), evidence=trust)
+    score = GatedSignal().fit(state, np.zeros(4, bool), 0.9).score(state)
+    # The last row is below the threshold.
+    assert np.argsort(-score).tolist() == [1, 2, 0, 3]
+
+
+def test_a_random_order_is_one_of_uniform_numbers_and_of_its_seed():
+    state = State.from_scores(np.linspace(0.01, 0.99, 2_000))
+    score = RandomRanker().fit(state, np.zeros(2_000, bool), 0.9).score(state)
+    # Kolmogorov's bound at a chance of one in a thousand.
+    assert kstest(score, "uniform").statistic < 1.95 / np.sqrt(2_000)
+    again = RandomRanker(random_state=1).fit(state, np.zeros(2_000, bool), 0.9).score(state)
+    assert not np.array_equal(score, again)

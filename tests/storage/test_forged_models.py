@@ -166,6 +166,14 @@ def test_a_forged_set_of_categories_is_refused():
         loaded(altered_arrays(data, change))
 
 
+def test_sets_of_categories_that_are_too_small_are_refused():
+    model = HistGradientBoostingClassifier(max_iter=2).fit(X, y)
+    # For 128 categories instead of 256: those above would be looked up elsewhere in memory.
+    model._predictors[0][0].raw_left_cat_bitsets = np.zeros((1, 4), dtype=np.uint32)
+    with pytest.raises(InputError, match="its HistGradientBoostingClassifier does not fit"):
+        loaded(skops.io.dumps(model))
+
+
 def test_forged_neighbours_are_refused():
     data = skops.io.dumps(KNeighborsClassifier(algorithm="kd_tree").fit(X, y))
 
@@ -213,6 +221,7 @@ def test_forged_splines_and_matrices_are_refused():
             )
         )
     matrix = sp.csr_matrix(np.eye(3))
+    assert (loaded(skops.io.dumps(matrix)) != matrix).nnz == 0
     matrix.indices[0] = 10**6
     with pytest.raises(InputError, match="does not fit its own arrays"):
         loaded(skops.io.dumps(matrix))

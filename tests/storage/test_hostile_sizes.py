@@ -182,6 +182,13 @@ def test_a_member_that_lies_about_its_size_is_not_unpacked_further(saved):
     assert peak < SMALL, peak
 
 
+def test_the_text_of_objects_may_take_a_quarter_of_the_room_and_no_more():
+    text = packed(schema__json=b"[" + b" " * 998 + b"]")
+    assert bounds.unpacked(text, 4_000, "it")
+    with pytest.raises(InputError, match="would unpack to"):
+        bounds.unpacked(text, 3_999, "it")
+
+
 def test_a_model_file_that_is_a_bomb_is_refused(tmp_path):
     (tmp_path / "model.skops").write_bytes(zeros_skops())
     with pytest.raises(InputError, match=r"model\.skops would unpack to 30 MB"):

@@ -72,6 +72,12 @@ def test_a_field_that_is_missing_or_wrong_is_named(field, file):
         assert named in str(said.value), (field, value, said.value)
 
 
+def test_scores_are_those_of_one_of_two_classes(file):
+    for scored in (-1, 2, True):
+        with pytest.raises(InputError, match=f"gives scored as {scored}"):
+            load(edited(file, "scored", scored))
+
+
 def test_edits_are_answered_by_inspect_with_a_sentence_too(file):
     for field in ("parts", "tau", "model", "reference/rows", "columns"):
         for value in (DELETED, None, "x", [1]):

@@ -23,7 +23,7 @@ from xgboost import XGBClassifier
 from falcon_discover import DataWarning, FalconDiscover, InputError, datasets, load
 from falcon_discover.models import library
 from falcon_discover.rankers import GatedRisk
-from falcon_discover.storage import archive, contents
+from falcon_discover.storage import archive, contents, frames
 from support.saving import MIXED, NEW, NUMBERS, OTHER, TRAIN, numeric_pipeline, small_audit
 
 BACKBONES = [*library.CANDIDATES, *library.COMPARATORS]
@@ -238,6 +238,14 @@ def test_a_sample_keeps_the_share_of_each_class_and_scores_the_same_rows(
     again.fit(OTHER.X[MIXED], OTHER.y).save(tmp_path / "third.falcon")
     third = archive.Archive.open(tmp_path / "third.falcon").manifest
     assert (third["reference"]["kept"], third["reference"]["rows"]) == ("full", 300)
+
+
+def test_a_sample_is_a_tenth_of_the_rows_and_of_each_class(audit, tmp_path, monkeypatch):
+    monkeypatch.setattr(contents, "SAMPLE_AT_LEAST", 10)
+    file = archive.Archive.open(audit.save(tmp_path / "audit.falcon", "sample"))
+    labels = frames.from_npz(file.parts["reference.npz"], file.limit, "it")["labels"]
+    by_class = np.round(np.bincount(TRAIN.y) / 10)
+    assert np.bincount(labels).tolist() == by_class.tolist()
 
 
 def test_without_rows_only_gated_confidence_is_left_and_it_says_so(audit, tmp_path):
