@@ -16,6 +16,7 @@ import hashlib
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -40,8 +41,9 @@ GROUPS = {
 ROOMS = ("metrics", "evaluation", "rankers", "storage", "monitoring")
 # Tests, and the examples of docstrings.
 TESTS = [f"{place}/{room}" for room in ROOMS for place in ("tests", "src/falcon_discover")]
-# Seconds: of the tests that one mutant gets, and until it counts as hanging.
-ENOUGH, PATIENCE = 40.0, 240.0
+# Seconds: of the tests that one mutant gets; of the processor, until it counts as hanging; and until
+# it does so without the processor.
+ENOUGH, PATIENCE, STANDSTILL = 40.0, 240, 1_200.0
 QUIET = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
 
 
@@ -92,12 +94,15 @@ def fate(path: Path, source: str, tests: list[str], work: Path) -> str:
         silent = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1)
         os.dup2(silent, 2)
+        resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
         os._exit(_tested(path, source, tests, work))
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + STANDSTILL
     while time.monotonic() < until:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
-            return "survives" if os.waitstatus_to_exitcode(status) == 0 else "killed"
+            code = os.waitstatus_to_exitcode(status)
+            ended = {0: "survives", -signal.SIGKILL: "hangs", -signal.SIGXCPU: "hangs"}
+            return ended.get(code, "killed")
         time.sleep(0.02)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
