@@ -41,7 +41,7 @@ GROUPS = {
 ROOMS = ("metrics", "evaluation", "rankers", "storage", "monitoring")
 # Tests, and the examples of docstrings.
 TESTS = [f"{place}/{room}" for room in ROOMS for place in ("tests", "src/falcon_discover")]
-# Seconds: of the tests that one mutant gets; of the processor, until it counts as hanging; and until
+# Seconds: of the tests that one mutant gets; of the processor until it counts as hanging; and until
 # it does so without the processor.
 ENOUGH, PATIENCE, STANDSTILL = 40.0, 240, 1_200.0
 QUIET = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
