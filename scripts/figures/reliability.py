@@ -16,8 +16,8 @@ def campaign(name: str) -> str:
     """Return the table of one campaign as its command wrote it."""
     if not (ROOT / "results" / "reliability" / f"{name}.csv").exists():
         return "Not run yet."
-    lines = results("reliability", f"{name}.csv").fillna("")
-    rows = [[_cell(value) for value in line] for line in lines.astype(object).to_numpy().tolist()]
+    lines = results("reliability", f"{name}.csv").astype(object)
+    rows = [[_cell(value) for value in line] for line in lines.fillna("").to_numpy().tolist()]
     return table([str(head) for head in lines.columns], rows)
 
 
