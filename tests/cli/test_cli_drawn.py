@@ -101,7 +101,8 @@ def test_a_backbone_is_never_tested_on_a_group_it_was_trained_on(file, table, tm
     )  # fmt: skip
     tested = pd.read_parquet(tmp_path / "out" / "review.parquet")["row"]
     trained = load(tmp_path / "audit.falcon").examine().table.frame["a"]
-    groups = table["customer"][table["a"].isin(trained.to_numpy())]
+    # Older releases of pandas read the last digit of a number in a file in another way.
+    groups = table["customer"][table["a"].round(9).isin(trained.round(9).to_numpy())]
     assert len(groups) == len(trained) > 200
     assert not set(groups) & set(table["customer"][tested])
 

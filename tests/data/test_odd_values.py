@@ -117,7 +117,10 @@ def test_weights_that_cannot_be_added_up_are_refused(weight, sentence):
 @pytest.mark.parametrize(
     ("times", "sentence"),
     [
-        (pd.Series([10**11, -(10**11)]).astype("datetime64[s]"), "too far away"),
+        (
+            pd.Series([10**11, -(10**11)]).astype("datetime64[s]"),
+            r"too far away|holds Timestamp\('5138",
+        ),
         (pd.Series([Speechless(), Speechless()], dtype=object), "cannot be read as times"),
         (np.array([1j, 2j]), "values of the type complex128"),
         (pd.Series(["2026-01-01", 3], dtype=object), "holds 3 in row 1"),

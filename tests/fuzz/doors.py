@@ -98,7 +98,9 @@ def labels(given: Given) -> str:
         read = Labels.from_input(y)
         right(len(read.classes) >= 2, "fewer than two classes")
         right(((read.codes >= 0) & (read.codes < len(read.classes))).all(), "a code of no class")
-        named = read.classes[read.codes].tolist()
+        named = read.classes[read.codes]
+        # Nanoseconds would become numbers.
+        named = list(pd.Series(named)) if named.dtype.kind in "mM" else named.tolist()
         plain = np.asarray(y).ravel().tolist() if not hasattr(y, "to_list") else y.to_list()
         right(len(named) == len(plain), "labels are lost")
         numbers = [float(v) if isinstance(v, Decimal) else v for v in plain]

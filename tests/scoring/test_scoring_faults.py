@@ -238,7 +238,8 @@ def test_a_part_damaged_on_disk_is_scored_again(audit, data, tmp_path):
     whole = part.read_bytes()
     column = pq.read_metadata(part).row_group(0).column(3)
     damaged = bytearray(whole)
-    damaged[column.data_page_offset + column.total_compressed_size - 5] ^= 1
+    begin = column.dictionary_page_offset or column.data_page_offset
+    damaged[begin + column.total_compressed_size - 5] ^= 1
     part.write_bytes(damaged)
     assert score_files(audit, [data], tmp_path / "out").scored_now == 1
     assert part.read_bytes() == whole

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +27,15 @@ def test_there_is_one_for_each_base_model():
     assert saved >= {*library.CANDIDATES, *library.COMPARATORS, "three-classes", "predictions"}
 
 
+def is_older(warning):
+    """Whether a warning says that the library of a model is older than when it was saved."""
+    found = re.search(r"saved with (\w+) ([\d.]+), but ([\d.]+) is installed", warning)
+    if found is None or found[1] not in EXTRAS:
+        return False
+    then, now = ([int(n) for n in version.split(".")] for version in found.groups()[1:])
+    return now < then
+
+
 @pytest.mark.filterwarnings("ignore::falcon_discover.DataWarning")
 @pytest.mark.parametrize("path", SAVED, ids=[f"{path.parent.name}-{path.stem}" for path in SAVED])
 def test_a_saved_audit_says_what_it_said(path):
@@ -35,7 +46,11 @@ def test_a_saved_audit_says_what_it_said(path):
     rows = datasets.make_planted(len(says["confidence"]), random_state=1)
     X = rows.X[how.get("columns", COLUMNS)]
     X = X.fillna(0) if "columns" in how else X
-    falcon = load(path)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        falcon = load(path)
+    if path.stem in EXTRAS and any(is_older(str(one.message)) for one in said):
+        pytest.skip(f"{path.stem} is older than the one it was saved with, and load() says so")
     found = falcon.examine(X, proba=rows.proba) if how.get("proba") else falcon.examine(X)
     # Other builds of the same libraries round the last digits in another way.
     np.testing.assert_allclose(found.state.confidence, says["confidence"], atol=1e-6)

@@ -52,10 +52,11 @@ CONTAINERS = {
 SKLEARN = {
     "sklearn.tree._tree.Tree": ("TreeNode",),
     **_named("sklearn.ensemble._hist_gradient_boosting.predictor", "TreePredictor"),
-    # Newer releases of skops know these four themselves.
+    # Newer releases of skops know these six themselves.
     **_named("sklearn.ensemble._hist_gradient_boosting.binning", "_BinMapper"),
     **_named("sklearn._loss.link", "Interval LogitLink"),
     **_named("sklearn._loss.loss", "HalfBinomialLoss"),
+    **_named("sklearn._loss._loss", "CyHalfBinomialLoss CyHalfMultinomialLoss", "LossNode"),
     **_named("sklearn.neighbors._kd_tree", "KDTree"),
     **_named("sklearn.neighbors._ball_tree", "BallTree"),
     **_named("sklearn.metrics._dist_metrics", "EuclideanDistance64 ManhattanDistance64"),
