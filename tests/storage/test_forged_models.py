@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from io import BytesIO
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import SplineTransformer
 from sklearn.svm import SVC
@@ -24,6 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from falcon_discover import InputError
 from falcon_discover.storage import objects
+from falcon_discover.storage.checked import check_models
 from support.saving import NUMBERS, TRAIN
 
 X, y = TRAIN.X[NUMBERS].fillna(0), TRAIN.y
@@ -225,3 +228,19 @@ def test_forged_splines_and_matrices_are_refused():
     matrix.indices[0] = 10**6
     with pytest.raises(InputError, match="does not fit its own arrays"):
         loaded(skops.io.dumps(matrix))
+
+
+def test_what_a_model_only_refers_to_as_a_module_is_not_looked_at():
+    class Unreadable:
+        @property
+        def __class__(self):
+            raise AttributeError("unknown")
+
+    library = ModuleType("library")
+    library.part = Unreadable()
+    model = LogisticRegression()
+    model.library_ = library
+    check_models(model, "it")
+    model.library_ = [Unreadable()]
+    with pytest.raises(AttributeError, match="unknown"):
+        check_models(model, "it")

@@ -82,9 +82,9 @@ def test_schemas_of_other_versions(file, monkeypatch):
 
 def test_other_versions_of_a_models_library_are_mentioned(file):
     def older(_, manifest):
-        manifest["versions"]["scikit-learn"] = "1.8.0"
+        manifest["versions"]["scikit-learn"] = "1.7.9"
 
-    with pytest.warns(DataWarning, match=r"saved with scikit-learn 1\.8\.0"):
+    with pytest.warns(DataWarning, match=r"saved with scikit-learn 1\.7\.9"):
         load(rewritten(file, older))
 
 

@@ -7,6 +7,7 @@ them with the arrays' lengths: a forged number would read, or write, elsewhere i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,8 @@ def _everything(root: Any) -> Iterator[Any]:
     waiting, seen = [root], {}
     while waiting:
         value = waiting.pop()
-        if isinstance(value, str | bytes | int | float | type) or id(value) in seen:
+        # Modules are those of this process, and not of the file.
+        if isinstance(value, str | bytes | int | float | type | ModuleType) or id(value) in seen:
             continue
         # Kept alive, so that no other object gets its id meanwhile.
         seen[id(value)] = value
