@@ -114,6 +114,8 @@ def solving() -> Iterator[None]:
         # With weights, scikit-learn's variance of a constant signal may fall below zero by a
         # rounding; it takes the signal for constant then, as it should.
         ignoring(RuntimeWarning, "invalid value encountered in sqrt"),
+        # scikit-learn 1.8 says so of C=inf, which is the way to ask for no penalty.
+        ignoring(UserWarning, "Setting penalty=None will ignore the C"),
     ):
         yield
 
