@@ -54,6 +54,9 @@ def test_a_level_is_as_sure_as_the_errors_that_it_was_learned_from(errors):
     found = falcon.monitor(NEW, proba=P)
     # A Poisson count and one error more.
     assert found.standard_error == pytest.approx(found.errors / np.sqrt(errors + 1))
+    counts = np.array([found.errors, found.errors_low, found.errors_high])
+    rates = [found.rate, found.rate_low, found.rate_high]
+    assert rates == pytest.approx(counts / found.eligible)
 
 
 def test_independent_rows_have_no_design_effect_and_weighted_ones_tell_less():
