@@ -52,7 +52,10 @@ Reached = dict[str, dict[str, list[str]]]
 
 def reached(work: Path) -> tuple[Reached, dict[str, float]]:
     """Return for each file and line the tests that reach it, the quickest first, and their time."""
-    kept = work / "reached.json"
+    # Lines move: what was reached is known of one version of the code and its tests only.
+    files = sorted([*SOURCE.rglob("*.py"), *(ROOT / "tests").rglob("*.py")])
+    version = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
+    kept = work / f"reached-{version}.json"
     if not kept.exists():
         data, report = work / "coverage", work / "tests.xml"
         words = [
