@@ -102,11 +102,14 @@ test-sdist: $(VENV)/.dev
 axe:
 	npm install --prefix build/axe --no-save axe-core@4.14.0
 
+# What no test runs: at least its names must be there.
+TOOLS = $(basename $(notdir $(wildcard benchmarks/*.py scripts/*.py)))
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file scripts/mypy.ini $(TOOLS:%=-m %) -p figures -p benchmarks.claims -p fuzz -p faults -p mutants
 	$(BIN)/lint-imports --no-cache
 
 # Figures that take minutes rather than seconds.

@@ -32,7 +32,7 @@ def measure(seed: int) -> dict[str, float]:
     falcon.fit(X.iloc[train], y.iloc[train], X_cal=X.iloc[validation], y_cal=y.iloc[validation])
     found = falcon.examine(X.iloc[test], y.iloc[test])
     events = metrics.false_confidence(y.iloc[test], found.state.p, PAPER.tau)
-    scores = {name: found.scorer(name, PAPER.tau) for name in RANKERS}
+    scores = {name: found.score(name, PAPER.tau) for name in RANKERS}
     gated = scores["gated_confidence"]
     return {
         "events": float(events.sum()),

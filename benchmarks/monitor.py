@@ -9,8 +9,8 @@ alarms of
 random batches are counted, and of batches that were changed. Finished runs are kept in the work
 folder, and a run that is there already is not made again; `--collect` makes none.
 
-The results are `monitor.csv`, one line per batch with at least ten confident errors, and
-`monitor_alarms.csv`, one line per batch whose alarm was counted.
+The results are `monitor.csv`, one line per batch with at least ten confident errors, found or to be
+expected by the audit's rate, and `monitor_alarms.csv`, one line per batch whose alarm was counted.
 """
 
 from __future__ import annotations
@@ -189,16 +189,16 @@ def run(data: str, model: str, seed: int, mode: str) -> pd.DataFrame:
     known = Baseline.of(audit)
     lines = []
     for kind, name, rows in batches(table.frame, audit.kinds, signals, seed):
-        if int(events[rows].sum()) < LEAST_EVENTS:
-            continue
         counted = BatchStatistics.of_state(audit, table.take(rows), state.take(rows))
         found = figures_of(counted, known, 0, PAPER.interval_level)
+        usual = known.events / known.eligible * found["eligible"] if known.eligible else 0.0
+        if max(int(events[rows].sum()), usual) < LEAST_EVENTS:
+            continue
         lines.append(
             {
                 "data": data, "model": model, "seed": seed, "mode": mode, "kind": kind,
                 "batch": name, "events": int(events[rows].sum()),
-                "by_audit_rate": known.events / known.eligible * found["eligible"],
-                "audit_events": known.events, **found,
+                "by_audit_rate": usual, "audit_events": known.events, **found,
             }
         )  # fmt: skip
     return pd.DataFrame(lines)

@@ -18,7 +18,7 @@ from typing import Any
 import pandas as pd
 
 from falcon_discover import FalconDiscover
-from scale import score, table, write
+from scale import table, use, write
 
 REPEATS = 2
 CASES = (
@@ -42,7 +42,7 @@ def measure(backbone: str, reference: int, columns: int, rows: int) -> dict[str,
         for count in (1, rows):
             data = folder / f"{count}.parquet"
             write(data, count, columns)
-            runs = [score(audit, data, folder / f"{count}-{i}") for i in range(REPEATS)]
+            runs = [use("score", audit, data, folder / f"{count}-{i}") for i in range(REPEATS)]
             best[count] = min(runs, key=lambda run: run["cpu_seconds"])
         return {
             "model": backbone,

@@ -1,7 +1,7 @@
 """Run the simulations: `python -m benchmarks.claims`, or `make statistics`.
 
 Each area is a module with a function `measure(share)` that yields lines; `share` scales the
-number of draws. The lines of a release are kept beside those of the release before, which were
+number of draws, and lines of less than all of them are printed, not kept. The lines of a release are kept beside those of the release before, which were
 measured by the same simulations with that release installed:
 
     python -m benchmarks.claims --as before
@@ -56,9 +56,12 @@ def main() -> None:
         print(f"{area} ...", flush=True)
         module = import_module(f"benchmarks.claims.{area}")
         lines = pd.DataFrame([asdict(line) for line in module.measure(options.share)])
-        _keep(lines, area, RESULTS / f"{options.name}.csv")
+        if options.share >= 1:
+            _keep(lines, area, RESULTS / f"{options.name}.csv")
+        else:
+            print(lines.to_string(index=False))
         print(f"{area}: {time.perf_counter() - started:.0f} s", flush=True)
-    if (RESULTS / "after.csv").exists():
+    if options.share >= 1 and options.name == "after":
         print(table().to_string(index=False))
 
 

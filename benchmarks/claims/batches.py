@@ -78,7 +78,7 @@ def _copied(truth: Truth, copies: int, seed: int) -> tuple[bool, bool]:
 def measure(share: float) -> Iterator[Measured]:
     """Yield how often batches, bands and bounds with copies fail."""
     truth = Truth(smooth(POPULATION, seed=10**6))
-    drawn = simulated(partial(_batch, truth.rate), round(400 * share))
+    drawn = simulated(partial(_batch, truth.rate), round(1_000 * share))
     for size in BATCHES:
         for part in SHARES:
             yield rate(
@@ -102,7 +102,7 @@ def measure(share: float) -> Iterator[Measured]:
             at_most=0.05,
         )
     for copies in COPIES:
-        copied = simulated(partial(_copied, truth, copies), round(500 * share))
+        copied = simulated(partial(_copied, truth, copies), round(1_000 * share))
         claims = (
             "guaranteed budget leaves over half the base rate",
             "top 10% misses over its bound",

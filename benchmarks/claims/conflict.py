@@ -11,7 +11,7 @@ from scipy.special import expit
 from falcon_discover.regions.conflict import Slice, best_slice, conflict_grid
 
 AREA = "conflict"
-DRAWS = 300
+DRAWS = 1_000
 TAU = 0.9
 
 

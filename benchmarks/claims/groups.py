@@ -25,8 +25,8 @@ from falcon_discover.regions.rules import find_rules
 
 AREA = "groups"
 TAU = 0.9
-DRAWS = 500
-TESTED = 200
+DRAWS = 1_000
+TESTED = 1_000
 GROUPS, POPULATION = 1_000, 150_000
 # Share of groups that are mostly wrong, and of confident predictions that are wrong in them.
 BAD, IN_BAD, ELSEWHERE = 0.02, 0.9, 0.003
@@ -159,7 +159,7 @@ def _failures(name: str, drawn: list[tuple[bool, ...]]) -> Iterator[Measured]:
     yield rate(AREA, f"{name}: the guaranteed budget leaves rows unread", smaller, at_least=0.0)
 
 
-def _promised(truth: World, varying: bool, seed: int) -> tuple[bool, ...]:
+def _promised(truth: Truth, varying: bool, seed: int) -> tuple[bool, ...]:
     rows, target = world(GROUPS, varying, seed), truth.left[BUDGET]
     failed = []
     for design in (rows.design, None):
@@ -175,7 +175,7 @@ def _promised(truth: World, varying: bool, seed: int) -> tuple[bool, ...]:
     return tuple(failed)
 
 
-def _covered(truth: World, varying: bool, seed: int) -> list[tuple[bool, bool]]:
+def _covered(truth: Truth, varying: bool, seed: int) -> list[tuple[bool, bool]]:
     rows = world(GROUPS, varying, seed)
     sure, areas = rows.eligible, truth.areas
     hits = rows.events[sure]

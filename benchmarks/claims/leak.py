@@ -62,8 +62,8 @@ def expected_auroc(chance: np.ndarray, score: np.ndarray) -> float:
 def measure(share: float) -> Iterator[Measured]:
     """Yield the lines of this area."""
     line = partial(mean, AREA, nominal=NOMINAL, at_most=MARGIN)
-    above = simulated(partial(noise, n=400), max(20, round(share * 400)))
+    above = simulated(partial(noise, n=400), max(2, round(share * 400)))
     yield line("eligible AUROC of auto on its own 400 rows of noise, above .5", above)
-    over = np.array(simulated(partial(gain, n=1_500), max(20, round(share * 100))))
+    over = np.array(simulated(partial(gain, n=1_500), max(2, round(share * 100))))
     for column, what in enumerate(("eligible AUROC of auto", "gain of auto over gated confidence")):
         yield line(f"{what} on the rows of the fit, above its expectation", over[:, column])

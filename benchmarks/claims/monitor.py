@@ -55,7 +55,7 @@ def audit(seed: int) -> dict[str, float]:
 
 def measure(share: float) -> Iterator[Measured]:
     """Yield the lines of this area; batches of one audit are one draw."""
-    frame = pd.DataFrame(simulated(audit, max(4, round(share * 60))))
+    frame = pd.DataFrame(simulated(audit, max(2, round(share * 60))))
     at_most = partial(mean, AREA, nominal="at most 5%", at_most=0.05)
     for kind, number in (("random", RANDOM), ("shifted", SHIFTED)):
         yield at_most(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from importlib import import_module
 
 import numpy as np
 from benchmarks.claims.common import Measured, rate, simulated
@@ -11,7 +12,7 @@ from benchmarks.claims.common import Measured, rate, simulated
 from falcon_discover import metrics
 
 AREA = "pooled"
-DRAWS = 600
+DRAWS = 1_000
 ROWS = 4000
 SPLITS = 4
 CASES = {5: "5 events a split", 20: "20 events a split", 100: "100 events a split"}
@@ -84,15 +85,19 @@ def intervals(splits: list[tuple[np.ndarray, ...]]) -> list[tuple[float, float]]
 
 
 def _seed_by_seed(splits: list[tuple[np.ndarray, ...]]) -> list[tuple[float, float]]:
-    from falcon_discover.bench.ranker_study import _interval
-    from falcon_discover.bench.tables.chance import auroc_resamples, capture_resamples
+    # The release before has these names; this one has not.
+    study = import_module("falcon_discover.bench.ranker_study")
+    chance = import_module("falcon_discover.bench.tables.chance")
 
     found = []
     counts = np.array([event.sum() for _, event, *_ in splits], dtype=float)
-    for resample, weights in ((auroc_resamples, counts), (capture_resamples, np.ones_like(counts))):
+    for resample, weights in (
+        (chance.auroc_resamples, counts),
+        (chance.capture_resamples, np.ones_like(counts)),
+    ):
         drawn = [
             resample(event, scores, resamples=300, seed=i)
             for i, (_, event, *scores) in enumerate(splits)
         ]
-        found.append(_interval(np.array([d[:, 0] - d[:, 1] for d in drawn]), weights))
+        found.append(study._interval(np.array([d[:, 0] - d[:, 1] for d in drawn]), weights))
     return found

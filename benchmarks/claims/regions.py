@@ -16,17 +16,17 @@ import pandas as pd
 from benchmarks.claims.common import Measured, rate, simulated
 
 from falcon_discover import datasets
-from falcon_discover.audit.finding import _rules
 from falcon_discover.data.table import Table
-from falcon_discover.metrics import false_confidence
-from falcon_discover.rankers.training import LabelledState, TrainingRows
+from falcon_discover.metrics import confidence, false_confidence
 from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.region_set import RegionSet
+from falcon_discover.regions.rules import Rule
+from falcon_discover.regions.search import find_regions
 from falcon_discover.signals.state import State
 
 AREA = "regions"
 TAU = 0.9
-DRAWS = 200
+DRAWS = 1_000
 # How often each row is there, and how many different ones there are.
 COPIES = {1: 3_000, 2: 1_500, 3: 1_000, 5: 600}
 # Shape, rows, share of rows in the region, share of errors in it: each hard to find.
@@ -70,8 +70,12 @@ def measure(share: float) -> Iterator[Measured]:
         yield rate(AREA, claim, [bool(line) for line in lines], at_least=0.0)
 
 
-def _rows(p: Any, y: Any) -> LabelledState:
-    return LabelledState(State.from_scores(p), np.asarray(y, dtype=np.int8))
+def _found(table: Table, p: Any, y: Any, seed: int) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+    """Return the regions that a fit on these rows would find."""
+    events = false_confidence(np.asarray(y, dtype=np.int8), p, TAU)
+    return find_regions(
+        table.frame, table.kinds, confidence(p), events, n_fit=len(table), tau=TAU, seed=seed
+    )
 
 
 def _false(n_rows: int, copies: int, seed: int) -> bool:
@@ -83,14 +87,13 @@ def _false(n_rows: int, copies: int, seed: int) -> bool:
     y = rng.uniform(size=n_rows) < p
     again = np.tile(np.arange(n_rows), copies)
     table = Table.from_input(X.iloc[again].reset_index(drop=True))
-    found = _rules(table, TrainingRows(_rows(p[again], y[again])), None, TAU, seed)
+    found = _found(table, p[again], y[again], seed)
     return any(rule.confirmed for rules in found for rule in rules)
 
 
 def _beyond(seed: int) -> bool:
     planted = datasets.make_planted(3_000, shape="none", random_state=seed)
-    rows = TrainingRows(_rows(planted.proba, planted.y))
-    rules, _ = _rules(Table.from_input(planted.X), rows, None, TAU, seed)
+    rules, _ = _found(Table.from_input(planted.X), planted.proba, planted.y, seed)
     return any(rule.confirmed for rule in rules)
 
 
@@ -102,9 +105,8 @@ def _planted(hard: tuple[Any, ...], seed: int) -> dict[tuple[str, int], str | No
     )
     fit, new = np.arange(n_rows), np.arange(n_rows, 2 * n_rows)
     table = Table.from_input(planted.X.iloc[fit])
-    rows = TrainingRows(_rows(planted.proba[fit], planted.y[fit]))
-    rules, foreseen = _rules(table, rows, None, TAU, seed)
-    regions = RegionSet(rules, foreseen, Clusters(None, (), np.arange(1), pd.DataFrame()))
+    rules, expected = _found(table, planted.proba[fit], planted.y[fit], seed)
+    regions = RegionSet(rules, expected, Clusters(None, (), np.arange(1), pd.DataFrame()))
     same = [_jaccard(rule, planted.region[fit]) >= SAME and rule.confirmed for rule in rules]
     if not any(same):
         return {}

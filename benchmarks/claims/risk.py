@@ -22,6 +22,8 @@ from falcon_discover import FalconDiscover
 
 AREA = "risk"
 NEW_ROWS = 4_000
+# Model, rows, and draws.
+DRAWS = (("frozen", 400, 1_000), ("frozen", 2_000, 400), ("refitted", 2_000, 200))
 
 
 class Linear(ClassifierMixin, BaseEstimator):
@@ -82,8 +84,8 @@ def slope(risk: np.ndarray, chance: np.ndarray) -> float:
 
 def measure(share: float) -> Iterator[Measured]:
     """Yield the lines of this area."""
-    for model, n, draws in (("frozen", 400, 60), ("frozen", 2_000, 60), ("refitted", 2_000, 40)):
-        drawn = simulated(partial(audit, n=n, model=model), max(10, round(share * draws)))
+    for model, n, draws in DRAWS:
+        drawn = simulated(partial(audit, n=n, model=model), max(2, round(share * draws)))
         frame = pd.DataFrame(drawn)
         what = f"{model} model, {n:,} rows"
         refitted = model == "refitted"

@@ -47,7 +47,7 @@ def measure(share: float) -> Iterator[Measured]:
             out["budgets"].append([budget.budget for budget in found])
         return out
 
-    drawn = simulated(one, round(500 * share))
+    drawn = simulated(one, round(1_000 * share))
 
     def differs(name: str) -> list[bool]:
         return [any(value != line[name][0] for value in line[name]) for line in drawn]

@@ -51,7 +51,7 @@ def audited(seed: int, n: int, cv: Any) -> float:
 
 def measure(share: float) -> Iterator[Measured]:
     """Yield the lines of this area."""
-    draws = max(20, round(share * 200))
+    draws = max(2, round(share * 200))
     what = "estimated rate of confident errors, less that of the rows to come"
     ordered = simulated(partial(audited, n=200, cv=TimeSeriesSplit(PERIODS - 1)), draws)
     nominal = f"within {MARGIN:g} of 0"

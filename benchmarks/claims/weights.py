@@ -23,8 +23,8 @@ from falcon_discover.metrics.design import Design, rate_interval
 from falcon_discover.regions.rules import find_rules
 
 AREA = "weights"
-DRAWS = 500
-TESTED = 200
+DRAWS = 1_000
+TESTED = 1_000
 ROWS, POPULATION = 8_000, 1_000_000
 # The share of the rows of the first class that is kept.
 KEPT = (0.3, 0.1)

@@ -16,11 +16,18 @@ ESTIMATES = {
 # Of the step from three to four fifths of the rows, what is left from four fifths to all.
 ONE_STEP = 0.6
 KINDS = ("random", "shifted")
+LEAST, MANY = 10, 30
+
+
+def _batches() -> pd.DataFrame:
+    """Return the batches in which enough confident errors were found."""
+    known = results("monitor.csv")
+    return known[known["events"] >= LEAST]
 
 
 def monitor_table() -> str:
     """Return error, bias and coverage of each estimate on random and on shifted batches."""
-    known, rows = results("monitor.csv"), []
+    known, rows = _batches(), []
     for column, name in ESTIMATES.items():
         line = [name]
         for kind in KINDS:
@@ -30,6 +37,15 @@ def monitor_table() -> str:
         line = [f"sum of risks, {mode} models"]
         for kind in KINDS:
             line += _figures(known[(known["kind"] == kind) & (known["mode"] == mode)], "errors")
+        rows.append(line)
+    whole = results("monitor.csv")
+    for name, chosen in (
+        (f"sum of risks, {MANY} errors or more found", whole["events"] >= MANY),
+        (f"sum of risks, {LEAST} errors or more to be expected", whole["by_audit_rate"] >= LEAST),
+    ):
+        line = [name]
+        for kind in KINDS:
+            line += _figures(whole[chosen & (whole["kind"] == kind)], "errors")
         rows.append(line)
     for name, audited in (
         ("chance alone: the batch's, and the audit's", True),
@@ -78,7 +94,7 @@ def _figures(batches: pd.DataFrame, column: str) -> list[str]:
 
 def monitor_data_table() -> str:
     """Return the same for the sum of risks, by data set."""
-    known, rows = results("monitor.csv"), []
+    known, rows = _batches(), []
     for data, batches in known.groupby("data", sort=True):
         name = "MiniBooNE sample" if data == "miniboone_subset" else str(data).replace("_", " ")
         audits = len(batches[["model", "seed", "mode"]].drop_duplicates())
