@@ -1,8 +1,9 @@
 """Run the simulations: `python -m benchmarks.claims`, or `make statistics`.
 
 Each area is a module with a function `measure(share)` that yields lines; `share` scales the
-number of draws, and lines of less than all of them are printed, not kept. The lines of a release are kept beside those of the release before, which were
-measured by the same simulations with that release installed:
+number of draws, and lines of less than all of them are printed, not kept. The lines of a release
+are kept beside those of the release before, which were measured by the same simulations with that
+release installed:
 
     python -m benchmarks.claims --as before
 """
