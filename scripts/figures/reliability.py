@@ -8,7 +8,7 @@ from figures.common import ROOT, results, table
 
 CAMPAIGNS = (
     "faults", "inputs", "mended", "damaged", "agreement", "mutants", "mutants_left", "versions",
-    "licences", "life",
+    "licences", "life", "guided",
 )  # fmt: skip
 
 
