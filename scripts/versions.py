@@ -133,6 +133,8 @@ def main() -> None:
         if given.only and setting.folder.name not in given.only:
             continue
         lines.append(tried(setting, given.tests))
+        if len(lines) == 1:
+            print(" | ".join(lines[0]))
         print(" | ".join(str(value) for value in lines[-1].values()), flush=True)
         if not given.tests:
             keep(lines[-1], [one.folder.name for one in settings])

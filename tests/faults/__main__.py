@@ -18,7 +18,8 @@ from faults.operations import OPERATIONS, prepared, with_older_results
 from faults.scenarios import NEED_ROOT, SCENARIOS
 
 RESULTS = Path(__file__).parents[2] / "results" / "reliability" / "faults.csv"
-COLUMNS = ["operation", "fault", "points", "held"]
+COUNTS = ["points", "held"]
+COLUMNS = ["operation", "fault", *COUNTS]
 
 
 def main() -> None:
@@ -28,7 +29,8 @@ def main() -> None:
     parser.add_argument("--before", type=Path, help="a folder to begin with that is there already")
     given = parser.parse_args()
     whole = given.every == 1 and given.before is None
-    held = True
+    counted = [0, 0]
+    print("  ".join(COLUMNS), flush=True)
     with tempfile.TemporaryDirectory() as scratch:
         work = Path(scratch).resolve()
         before = given.before or work / "before"
@@ -41,10 +43,12 @@ def main() -> None:
             place.mkdir()
             lines = table(points(place))
             print(lines.to_string(index=False, header=False), flush=True)
-            held = held and bool((lines["points"] == lines["held"]).all())
+            counted = [n + int(lines[name].sum()) for n, name in zip(counted, COUNTS, strict=True)]
             if whole:
                 keep(lines)
-    raise SystemExit(0 if held else 1)
+    tried, held = counted
+    print(f"{tried:,} points, {held:,} held")
+    raise SystemExit(0 if held == tried else 1)
 
 
 def chosen(
