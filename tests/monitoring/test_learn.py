@@ -16,7 +16,6 @@ from sklearn.linear_model import LogisticRegression
 from falcon_discover import FalconDiscover, datasets, load
 from falcon_discover.exceptions import DataWarning, InputError
 from falcon_discover.monitoring.learn import enough_marks
-from falcon_discover.rankers.correction import Correction, Judged, held_out
 from support.many_classes import many_classes
 from support.saving import rewritten
 
@@ -357,63 +356,6 @@ def test_audits_that_had_little_to_learn_from(confident):
     assert now > was + 0.1
     assert np.isfinite(other.score_samples()).all()
     assert "too few" in other.learned_.words()
-
-
-def judged(seed: int, n: int = 6_000, true=lambda odds, x: odds):
-    """Rows whose risk is that of `odds`, and which are wrong as often as `true` says."""
-    rng = np.random.default_rng(seed)
-    odds, x = rng.normal(-4, 1, n), rng.normal(size=(n, 3))
-    wrong = rng.uniform(size=n) < expit(true(odds, x))
-    return Judged(x, odds, wrong, np.ones(n))
-
-
-def test_where_the_risk_was_right_it_stays():
-    known, batch = judged(0), judged(1)
-    top = batch.odds > np.quantile(batch.odds, 0.9)
-    found = Correction.learned(known, batch.take(top))
-    new = judged(2)
-    shift = found.shift(new.inputs, new.odds)
-    # The top is wrong far more often than all rows are.
-    assert batch.wrong[top].mean() > 3 * batch.wrong.mean()
-    assert expit(new.odds + shift).sum() == pytest.approx(expit(new.odds).sum(), rel=0.1)
-
-
-def test_what_is_seen_at_the_top_does_not_move_the_rest():
-    def lower_at_the_top(odds, x):
-        return np.where(odds > -2.7, odds - 1.2, odds)
-
-    known, batch = judged(0, true=lower_at_the_top), judged(1, true=lower_at_the_top)
-    top = batch.odds > -2.7
-    found = Correction.learned(known, batch.take(top))
-    new = judged(2, n=20_000)
-    after = expit(new.odds + found.shift(new.inputs, new.odds))
-    truth = expit(lower_at_the_top(new.odds, new.inputs))
-    high = new.odds > -2.7
-    assert after[high].sum() == pytest.approx(truth[high].sum(), rel=0.15)
-    assert after[~high].sum() == pytest.approx(truth[~high].sum(), rel=0.15)
-    # One shift for all rows, learned from the top, would be far off for the rest.
-    assert expit(new.odds[~high] - 1.2).sum() < 0.4 * truth[~high].sum()
-
-
-def test_no_row_of_the_fit_is_moved_by_its_own_label():
-    known, batch = judged(0, n=300), judged(1, n=100)
-    fold = np.arange(300) % 5
-    was = held_out(known, batch, fold)
-    flipped = known.wrong.copy()
-    flipped[fold == 2] = ~flipped[fold == 2]
-    now = held_out(Judged(known.inputs, known.odds, flipped, known.weight), batch, fold)
-    np.testing.assert_array_equal(was[fold == 2], now[fold == 2])
-    assert (was[fold != 2] != now[fold != 2]).all()
-
-
-def test_weights_count_as_repeated_rows():
-    known, batch = judged(0, n=300), judged(1, n=80)
-    twice = np.repeat(np.arange(80), 2)
-    heavy = Judged(batch.inputs, batch.odds, batch.wrong, np.full(80, 2.0))
-    repeated = batch.take(twice)
-    # How often such rows are reviewed is counted by rows there are.
-    one, two = (Correction.learned(known, rows) for rows in (heavy, repeated))
-    assert one.coefficients[0] == pytest.approx(two.coefficients[0], abs=0.1)
 
 
 def test_enough_marks_needs_right_ones_and_wrong_ones():

@@ -1,4 +1,4 @@
-"""What reviewed rows change about the risk: the correction against brute force."""
+"""What reviewed rows change about the risk, and the correction against brute force."""
 
 from __future__ import annotations
 
@@ -7,21 +7,29 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from falcon_discover.rankers.correction import Correction, Judged
+from falcon_discover.rankers.correction import Correction, Judged, held_out
 
 
-def judged(seed, n, odds_of_errors):
+def judged(seed, n=6_000, true=lambda odds, x: odds, width=3):
+    """Rows whose risk is that of `odds`, and which are wrong as often as `true` says."""
     rng = np.random.default_rng(seed)
-    odds, inputs = rng.normal(-4, 1, n), rng.normal(size=(n, 2))
-    wrong = rng.uniform(size=n) < expit(odds_of_errors(odds, inputs))
-    return Judged(inputs, odds, wrong, rng.uniform(0.5, 2, n))
+    odds, x = rng.normal(-4, 1, n), rng.normal(size=(n, width))
+    wrong = rng.uniform(size=n) < expit(true(odds, x))
+    return Judged(x, odds, wrong, np.ones(n))
+
+
+def weighed(rows, seed):
+    """The same rows with weights."""
+    weight = np.random.default_rng(seed).uniform(0.5, 2, len(rows.odds))
+    return Judged(rows.inputs, rows.odds, rows.wrong, weight)
 
 
 @pytest.mark.parametrize("share", [0.02, 0.5, 0.99])
 def test_the_correction_is_where_its_penalised_loss_is_least(share):
     # Up to nearly all of the reviewed rows are wrong, against the odds: a full step overshoots.
-    known = judged(0, 200, lambda odds, x: odds)
-    reviewed = judged(1, 100, lambda odds, x: np.log(share / (1 - share)) + x[:, 0])
+    known = weighed(judged(0, 200, width=2), 2)
+    level = np.log(share / (1 - share))
+    reviewed = weighed(judged(1, 100, lambda odds, x: level + x[:, 0], width=2), 3)
     found = Correction.learned(known, reviewed)
     odds, inputs, wrong, weight = (
         np.concatenate([getattr(known, name), getattr(reviewed, name)])
@@ -46,3 +54,52 @@ def test_the_correction_is_where_its_penalised_loss_is_least(share):
 
     best = minimize(loss, np.zeros(5), tol=1e-10).x
     assert found.coefficients == pytest.approx(best, abs=1e-4)
+
+
+def test_where_the_risk_was_right_it_stays():
+    known, batch = judged(0), judged(1)
+    top = batch.odds > np.quantile(batch.odds, 0.9)
+    found = Correction.learned(known, batch.take(top))
+    new = judged(2)
+    shift = found.shift(new.inputs, new.odds)
+    # The top is wrong far more often than all rows are.
+    assert batch.wrong[top].mean() > 3 * batch.wrong.mean()
+    assert expit(new.odds + shift).sum() == pytest.approx(expit(new.odds).sum(), rel=0.1)
+
+
+def test_what_is_seen_at_the_top_does_not_move_the_rest():
+    def lower_at_the_top(odds, x):
+        return np.where(odds > -2.7, odds - 1.2, odds)
+
+    known, batch = judged(0, true=lower_at_the_top), judged(1, true=lower_at_the_top)
+    top = batch.odds > -2.7
+    found = Correction.learned(known, batch.take(top))
+    new = judged(2, n=20_000)
+    after = expit(new.odds + found.shift(new.inputs, new.odds))
+    truth = expit(lower_at_the_top(new.odds, new.inputs))
+    high = new.odds > -2.7
+    assert after[high].sum() == pytest.approx(truth[high].sum(), rel=0.15)
+    assert after[~high].sum() == pytest.approx(truth[~high].sum(), rel=0.15)
+    # One shift for all rows, learned from the top, would be far off for the rest.
+    assert expit(new.odds[~high] - 1.2).sum() < 0.4 * truth[~high].sum()
+
+
+def test_no_row_of_the_fit_is_moved_by_its_own_label():
+    known, batch = judged(0, n=300), judged(1, n=100)
+    fold = np.arange(300) % 5
+    was = held_out(known, batch, fold)
+    flipped = known.wrong.copy()
+    flipped[fold == 2] = ~flipped[fold == 2]
+    now = held_out(Judged(known.inputs, known.odds, flipped, known.weight), batch, fold)
+    np.testing.assert_array_equal(was[fold == 2], now[fold == 2])
+    assert (was[fold != 2] != now[fold != 2]).all()
+
+
+def test_weights_count_as_repeated_rows():
+    known, batch = judged(0, n=300), judged(1, n=80)
+    twice = np.repeat(np.arange(80), 2)
+    heavy = Judged(batch.inputs, batch.odds, batch.wrong, np.full(80, 2.0))
+    repeated = batch.take(twice)
+    # How often such rows are reviewed is counted by rows there are.
+    one, two = (Correction.learned(known, rows) for rows in (heavy, repeated))
+    assert one.coefficients[0] == pytest.approx(two.coefficients[0], abs=0.1)
