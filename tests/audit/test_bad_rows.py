@@ -103,6 +103,12 @@ def test_labels_of_mixed_types(table):
         falcon().fit(X, pd.Series([1, "one"] * 40, dtype=object))
 
 
+def test_labels_that_are_not_valid_text(table):
+    X, y = table
+    with refused(r"y contains '\\udc80yes', which is not valid text"):
+        discover(X, np.where(y == 1, "\udc80yes", "no"), np.linspace(0, 1, len(y)))
+
+
 def test_missing_labels(table):
     X, y = table
     holes = y.astype(float)

@@ -24,6 +24,7 @@ MENDED: dict[str, tuple[str, ...]] = {
         "Two labels that differ only by a NUL at the end were taken for each other. Told apart.",
         "Labels of no rows were accepted; whole numbers beyond 64 bits ended in an overflow. "
         "Refused.",
+        "A label with half a character in it ended in an encoding error later on. Refused.",
     ),
     "weights": (
         "Weights, groups, costs and times in a pandas Series of another row order were taken by "

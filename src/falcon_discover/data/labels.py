@@ -11,6 +11,7 @@ import pandas as pd
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from falcon_discover.data.table import check_text
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.records import scalar
@@ -140,6 +141,7 @@ def _distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         raise InputError(
             "y mixes labels of different types, which cannot be sorted: use one type."
         ) from error
+    check_text([label for label in known.tolist() if isinstance(label, str)], "y")
     if len(known) == 2 and known.dtype.kind in "biuf":
         return known
     try:

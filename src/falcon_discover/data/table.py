@@ -196,7 +196,7 @@ def _check_names(columns: pd.Index) -> None:
             "X.columns.map('_'.join)."
         )
     names = pd.Index([str(name) for name in columns], dtype=object)
-    _check_text(names.tolist(), "a column name")
+    check_text(names.tolist(), "a column name")
     if names.has_duplicates:
         repeated = shortened(names[names.duplicated()][0])
         raise InputError(f"column {repeated!r} appears more than once: rename the columns.")
@@ -297,11 +297,11 @@ def _as_text(column: pd.Series) -> npt.NDArray[np.object_]:
         # True is 1 to Python: which of their texts both got would depend on the order of rows.
         codes, values = pd.factorize(column.map(str, na_action="ignore"))
     texts = [str(value) for value in values]
-    _check_text(texts, f"column {shortened(column.name)!r}")
+    check_text(texts, f"column {shortened(column.name)!r}")
     return np.array([*texts, np.nan], dtype=object)[codes]
 
 
-def _check_text(texts: list[str], what: str) -> None:
+def check_text(texts: list[str], what: str) -> None:
     """Raise if a text has half a character in it, which cannot be written or compared."""
     try:
         "".join(texts).encode()
