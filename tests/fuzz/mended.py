@@ -59,6 +59,9 @@ MENDED: dict[str, tuple[str, ...]] = {
         "Ragged scores ended in numpy's error. Refused.",
         "With weights, a constant signal gave a RuntimeWarning of numpy. Silent: the result was "
         "right.",
+        "Where all confident errors, all errors or all confident rows had weight 0, a division by "
+        "zero or another library's error came. Such rows count and teach as if they were not "
+        "there.",
     ),
     "models that misbehave": (
         "A model that adds columns to the table it is given changed the user's own table. It gets "

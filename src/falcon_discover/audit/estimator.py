@@ -237,7 +237,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Later):
             p = given_probabilities(proba, len(table), labels.n_classes, scored)
             warn_decisions(p)
         with self._execution_context():
-            folds = make_folds(self.cv, labels, recipe.seed, drawn.group)
+            folds = make_folds(self.cv, labels, recipe.seed, drawn.group, drawn.weight)
             warn_few_rows(folds, self.n_neighbors)
             if p is None:
                 weight = drawn.weight if self.weigh_model else None

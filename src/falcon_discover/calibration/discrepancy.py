@@ -70,7 +70,8 @@ class Discrepancy:
             check_number("caution", self.caution, lambda part: 0 <= part < 1, must)
         codes = np.asarray(y)
         own, target = _told(state, codes)
-        self.learned_ = bool(target.min() < target.max())
+        counting = target if state.weight is None else target[state.weight > 0]
+        self.learned_ = bool(counting.any() and not counting.all())
         if not self.learned_:
             # Of more than two classes, all decisions may be right: nothing says how sure to be.
             self.share_, self.caution_ = 0.0, 0.0
@@ -126,7 +127,8 @@ class Discrepancy:
         if folds < 2:
             return plain
         fold = dealt(sample.outcome, folds, self.random_state, sample.state.group)
-        if sample.state.group is not None and not _learnable(sample, fold):
+        drawn = sample.state.group is not None or sample.state.weight is not None
+        if drawn and not _learnable(sample, fold):
             return plain
         return cross_fitted(sample, fold, lambda part: self._model(part).log_odds)
 
@@ -135,7 +137,10 @@ class Discrepancy:
 
 
 def _learnable(sample: Sample, fold: npt.NDArray[Any]) -> bool:
-    """Return whether both outcomes are left without each fold; a group may hold all of one."""
+    """Return whether both outcomes are left without each fold.
+
+    A group may hold all of one, and so may a few rows with a weight among others without.
+    """
     folds = np.unique(fold)
     return len(folds) > 1 and all(sample.outside(fold, int(number)).rarer for number in folds)
 

@@ -290,7 +290,8 @@ class _Ranked:
             return math.nan
         if self.design is None:
             return Found.of(values, self.starts).share(int(size))
-        return self._weighted(self.design).top(values, size) / self.design.total(values)
+        whole = self.design.total(values)
+        return self._weighted(self.design).top(values, size) / whole if whole else math.nan
 
 
 def _severity(

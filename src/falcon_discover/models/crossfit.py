@@ -127,7 +127,7 @@ def cross_fit(
         own = threshold_of(model, labels.classes, threshold)
         differing += asked.differing(encoded, p[held_out], own)
     p, reference_p = scores_as_reference(
-        folds, p, labels, lambda rows: fitted(rows, "reference scores")[1], table.take
+        folds, p, labels, lambda rows: fitted(rows, "reference scores")[1], table.take, weight
     )
     progress.step(f"{name}: refit")
     model = _fresh(estimator)
@@ -246,7 +246,7 @@ def select_backbone(
     reference_p = np.full((len(folds), *best_p.shape), np.nan)
     if reference_scores:
         best_p, reference_p = scores_as_reference(
-            folds, best_p, labels, lambda rows: fitted(rows, "reference scores"), table.take
+            folds, best_p, labels, lambda rows: fitted(rows, "reference scores"), table.take, weight
         )
     final = fitted(np.arange(len(table)), "refit")
     fold_probes = _FoldProbes(

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from falcon_discover.data.drawing import group_folds
 from falcon_discover.data.labels import Labels, label_repr
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime import notices
-from falcon_discover.runtime.types import IntArray
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.runtime.words import number_of
 from falcon_discover.settings import PAPER
 
@@ -47,25 +49,35 @@ def is_partition(folds: Sequence[tuple[IntArray, IntArray]], n: int) -> bool:
     )
 
 
-def make_folds(cv: Any, labels: Labels, seed: int, group: IntArray | None = None) -> Folds:
+def make_folds(
+    cv: Any,
+    labels: Labels,
+    seed: int,
+    group: IntArray | None = None,
+    weight: FloatArray | None = None,
+) -> Folds:
     """Return folds in which every row is held out at most once; stratified for a number.
 
     Parameters
     ----------
     group : the number of each row's group; no fold splits one
+    weight : how many rows each stands for; nothing is learned from those of weight 0
     """
+    # Rows that count and rows that do not are spread over the folds alike.
+    counts = None if weight is None or weight.all() else weight > 0
+    kind = labels.codes if counts is None else 2 * labels.codes.astype(np.intp) + counts
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         if cv < 2:
             raise InputError(f"cv is {cv}: cross-fitting needs at least 2 folds.")
         if group is not None:
-            return _folds_of_groups(int(cv), labels, group, seed)
-        count = _fold_count(int(cv), labels)
+            return _folds_of_groups(int(cv), labels, group, seed, kind, counts)
+        count = _fold_count(int(cv), labels, counts)
         splitter = StratifiedKFold(count, shuffle=True, random_state=seed)
     else:
         splitter = check_cv(cv, labels.codes, classifier=True)
     try:
         # Said here in words of ours.
-        known = (labels.codes,) if group is None else (labels.codes, group)
+        known = (kind,) if group is None else (kind, group)
         with (
             notices.ignoring(UserWarning, "The least populated class"),
             notices.ignoring(UserWarning, "The groups parameter is ignored"),
@@ -79,7 +91,7 @@ def make_folds(cv: Any, labels: Labels, seed: int, group: IntArray | None = None
     _check_folds(folds, held_out, every, len(labels))
     if group is not None:
         _check_whole_groups(cv, folds, group)
-    return _learnable(folds, labels)
+    return _learnable(folds, labels, counts)
 
 
 def _check_folds(folds: Folds, held_out: IntArray, every: IntArray, n: int) -> None:
@@ -101,9 +113,9 @@ def _check_folds(folds: Folds, held_out: IntArray, every: IntArray, n: int) -> N
             raise InputError(f"fold {number} of cv tests rows that it trains on: keep them apart.")
 
 
-def _learnable(folds: Folds, labels: Labels) -> Folds:
+def _learnable(folds: Folds, labels: Labels, counts: BoolArray | None) -> Folds:
     """Return the folds that leave two classes to learn from, and say which do not."""
-    known = [len(np.unique(labels.codes[others])) > 1 for others, _ in folds]
+    known = [_both(labels, others, counts) for others, _ in folds]
     if all(known):
         return folds
     if not any(known):
@@ -129,23 +141,32 @@ def _check_whole_groups(cv: Any, folds: Folds, group: IntArray) -> None:
             )
 
 
-def _folds_of_groups(cv: int, labels: Labels, group: IntArray, seed: int) -> Folds:
+def _folds_of_groups(
+    cv: int,
+    labels: Labels,
+    group: IntArray,
+    seed: int,
+    kind: npt.NDArray[np.integer],
+    counts: BoolArray | None,
+) -> Folds:
     """Return as many folds as groups and classes allow, and say so where it is fewer."""
+    codes = labels.codes if counts is None else np.where(counts, labels.codes, -1)
     present = np.unique(labels.codes)
-    holding = [len(np.unique(group[labels.codes == code])) for code in present]
+    holding = [len(np.unique(group[codes == code])) for code in present]
     if labels.n_classes == 2 and min(holding) < 2:
         rare = labels.classes[present[int(np.argmin(holding))]]
         raise InputError(
-            f"class {label_repr(rare)} occurs in only one group: cross-fitting needs at least 2 "
-            "groups with rows of each class."
+            f"class {label_repr(rare)} occurs in {_few(min(holding), 'group', counts)}: "
+            "cross-fitting needs at least 2 groups with rows of each class."
         )
     if int(group.max()) < 1:
         raise InputError("there is only 1 group: cross-fitting needs at least 2.")
     wanted = min(cv, min(holding) if labels.n_classes == 2 else int(group.max()) + 1)
     for count in range(wanted, 1, -1):
-        folds = group_folds(labels.codes, group, count, seed)
+        folds = group_folds(kind, group, count, seed)
         # A large group may take a whole fold, and all rows of a class with it.
-        if len(folds) > 1 and (labels.n_classes > 2 or all(_both(labels, o) for o, _ in folds)):
+        good = labels.n_classes > 2 and counts is None
+        if len(folds) > 1 and (good or all(_both(labels, o, counts) for o in _left(folds, counts))):
             break
     else:
         raise InputError(
@@ -160,20 +181,36 @@ def _folds_of_groups(cv: int, labels: Labels, group: IntArray, seed: int) -> Fol
     return folds
 
 
-def _both(labels: Labels, rows: IntArray) -> bool:
-    return len(np.unique(labels.codes[rows])) > 1
+def _left(folds: Folds, counts: BoolArray | None) -> Iterator[IntArray]:
+    """Yield the rows without each fold; among rows of weight 0, without each two folds too."""
+    for others, _ in folds:
+        yield others
+    for first, second in combinations(folds, 2) if counts is not None and len(folds) > 2 else ():
+        yield np.intersect1d(first[0], second[0])
 
 
-def _fold_count(cv: int, labels: Labels) -> int:
+def _both(labels: Labels, rows: IntArray, counts: BoolArray | None) -> bool:
+    """Return whether there is more than one class among the rows that count."""
+    codes = labels.codes[rows]
+    return len(np.unique(codes if counts is None else codes[counts[rows]])) > 1
+
+
+def _few(number: int, what: str, counts: BoolArray | None) -> str:
+    few = f"only {number_of(number, what)}" if number else f"no {what}"
+    return f"{few}{'' if counts is None else ' with a weight above 0'}"
+
+
+def _fold_count(cv: int, labels: Labels, counting: BoolArray | None) -> int:
     """Return how many folds the rows of each class allow, and say so where it is fewer."""
-    counts = np.bincount(labels.codes, minlength=labels.n_classes)
+    codes = labels.codes if counting is None else labels.codes[counting]
+    counts = np.bincount(codes, minlength=labels.n_classes)
     if labels.n_classes == 2:
         smallest = int(counts.min())
         if smallest < 2:
             rare = labels.classes[int(counts.argmin())]
             raise InputError(
-                f"class {label_repr(rare)} has only 1 sample: cross-fitting needs at least 2 of "
-                "each."
+                f"class {label_repr(rare)} has {_few(smallest, 'sample', counting)}: cross-fitting "
+                "needs at least 2 of each."
             )
         if smallest < cv:
             notices.warn(

@@ -14,7 +14,7 @@ from falcon_discover.data.table import Table
 from falcon_discover.models.adapter import Probe
 from falcon_discover.models.folds import NO_FOLD, Folds, fold_numbers, is_partition
 from falcon_discover.runtime import progress
-from falcon_discover.runtime.types import FloatArray, IntArray
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
 
 Fit = Callable[[IntArray], Probe]
@@ -35,7 +35,12 @@ def held_out_of(
 
 
 def scores_as_reference(
-    folds: Folds, p: FloatArray, labels: Labels, fit: Fit, take: Take
+    folds: Folds,
+    p: FloatArray,
+    labels: Labels,
+    fit: Fit,
+    take: Take,
+    weight: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the scores of all rows, and `CrossFit.reference_p`.
 
@@ -44,9 +49,11 @@ def scores_as_reference(
     p : out-of-fold scores of the rows that are held out; those of the others do not count
     fit : fits the base model on some rows
     take : returns some rows
+    weight : how many rows each stands for; nothing is learned from those of weight 0
     """
     if not is_partition(folds, len(p)):
-        return _partial(folds, p, labels, fit, take)
+        counts = np.ones(len(p), dtype=np.bool_) if weight is None else weight > 0
+        return _partial(folds, p, labels, fit, take, counts)
     scores = repeated(p, len(folds))
     fold_of = fold_numbers(folds, len(p))
     pairs = list(combinations(range(len(folds)), 2))
@@ -63,7 +70,7 @@ def scores_as_reference(
 
 
 def _partial(
-    folds: Folds, p: FloatArray, labels: Labels, fit: Fit, take: Take
+    folds: Folds, p: FloatArray, labels: Labels, fit: Fit, take: Take, counts: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the same where a fold learns from some rows only, such as those of its past.
 
@@ -76,7 +83,7 @@ def _partial(
 
     def among(rows: IntArray) -> FloatArray:
         if rows.tobytes() not in known:
-            known[rows.tobytes()] = _cross_fitted(rows, p, labels, fit, take)
+            known[rows.tobytes()] = _cross_fitted(rows, p, labels, fit, take, counts)
         return known[rows.tobytes()]
 
     p = p.copy()
@@ -92,17 +99,17 @@ def _partial(
             if other == number or not len(rows) or not len(np.intersect1d(seen, held_out)):
                 continue
             left = np.setdiff1d(others, theirs)
-            scores[number, rows] = _scored(left, rows, labels, fit, take)
+            scores[number, rows] = _scored(left, rows, labels, fit, take, counts)
     return p, scores
 
 
 def _cross_fitted(
-    rows: IntArray, p: FloatArray, labels: Labels, fit: Fit, take: Take
+    rows: IntArray, p: FloatArray, labels: Labels, fit: Fit, take: Take, counts: BoolArray
 ) -> FloatArray:
     """Return scores of rows that are never held out, each by a model of others among them."""
     scores = np.empty((len(rows), *p.shape[1:]))
     for train, test in _inner(labels.codes[rows]):
-        scores[test] = _scored(rows[train], rows[test], labels, fit, take)
+        scores[test] = _scored(rows[train], rows[test], labels, fit, take, counts)
     return scores
 
 
@@ -116,10 +123,12 @@ def _inner(codes: npt.NDArray[np.integer]) -> Iterator[tuple[IntArray, IntArray]
     return iter(StratifiedKFold(count, shuffle=True, random_state=0).split(codes, codes))
 
 
-def _scored(train: IntArray, rows: IntArray, labels: Labels, fit: Fit, take: Take) -> FloatArray:
+def _scored(
+    train: IntArray, rows: IntArray, labels: Labels, fit: Fit, take: Take, counts: BoolArray
+) -> FloatArray:
     """Return scores by a model of some rows; shares of the classes where there are not two."""
     progress.expect(1)
-    if len(np.unique(labels.codes[train])) > 1:
+    if len(np.unique(labels.codes[train[counts[train]]])) > 1:
         return fit(train).score(take(rows))
     codes = labels.codes[rows if not len(train) else train]
     shares = np.bincount(codes, minlength=labels.n_classes) / len(codes)

@@ -124,11 +124,13 @@ def estimate_noise(
     True
     """
     counts = np.ones(len(odds)) if weight is None else weight
+    # Where none of the rows counts, they are all that is known of labels.
+    used = counts if counts.any() else np.ones(len(odds))
     share = 1.0 / max(n_classes - 1, 1)
     ratio = np.ones(int(wrong.sum())) if likely is None else likely
-    points, hits, rows = _grouped(odds, wrong, counts)
+    points, hits, rows = _grouped(odds, wrong, used)
     # Rows that stand for several, or depend on each other, say no more than fewer would.
-    each = effect * kish(counts[wrong])
+    each = effect * kish(used[wrong])
     doubts, losses = [], []
     for rate in RATES:
         clean = without_noise(points, rate, share)

@@ -89,7 +89,7 @@ def _learned(
 ) -> tuple[EvidenceModel, Calibration] | None:
     rows = np.flatnonzero(kept)
     sample = Sample.of_errors(state.take(rows), wrong[rows], eligible[rows])
-    if not sample.rarer:
+    if not sample.rarer or not sample.total(sample.eligible):
         return None
     model = EvidenceModel("error", ranker.leave_out, ranker.random_state).fit(sample)
     sure = kept & eligible

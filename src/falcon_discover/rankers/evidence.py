@@ -129,8 +129,10 @@ class Sample:
 
     @property
     def rarer(self) -> int:
-        """How many rows have the rarer outcome."""
-        return min(int(self.outcome.sum()), int((~self.outcome).sum()))
+        """How many rows have the rarer outcome; those of weight 0 teach nothing."""
+        weight = self.state.weight
+        outcome = self.outcome if weight is None else self.outcome[weight > 0]
+        return min(int(outcome.sum()), int((~outcome).sum()))
 
     def total(self, rows: BoolArray) -> float:
         """Return how many rows some of the rows stand for."""

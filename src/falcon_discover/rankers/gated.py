@@ -143,12 +143,14 @@ class GatedRisk(Ranker):
         sample = Sample.of_errors(state, wrong, eligible)
         too_few = sample.rarer < MIN_ERRORS
         if too_few and self.eligible_:
+            # Rows of weight 0 teach nothing.
+            there = np.ones(len(state), bool) if state.weight is None else state.weight > 0
             notices.warn(
-                f"{int(wrong.sum())} of {len(wrong):,} calibration rows are errors, "
-                f"{self.events_} of them confident: too few to learn from, so rows are ranked by "
-                "gated confidence."
+                f"{int((wrong & there).sum())} of {int(there.sum()):,} calibration rows are "
+                f"errors, {int((wrong & eligible & there).sum())} of them confident: too few to "
+                "learn from, so rows are ranked by gated confidence."
             )
-        if too_few or not self.eligible_:
+        if too_few or not sample.total(eligible):
             self.model_ = ModelDoubt(sample)
             odds = self.model_.log_odds(state)
             self.held_out_risk_ = self._risk(state, odds)

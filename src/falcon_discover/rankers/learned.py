@@ -47,9 +47,11 @@ class LearnedWitness(Ranker):
         self.tau_ = tau
         self.used_ = [name for name in (self.signals or SIGNALS) if name in state.signals.columns]
         self.witness_ = None
-        if events.all() or not events.any():
+        # Rows of weight 0 teach nothing.
+        taught = events if state.weight is None else events[state.weight > 0]
+        if taught.all() or not taught.any():
             notices.warn(
-                f"{int(events.sum())} of {len(events):,} calibration rows are confident errors: "
+                f"{int(taught.sum())} of {len(taught):,} calibration rows are confident errors: "
                 "the learned ranker has nothing to learn from and ranks by gated confidence."
             )
             return self

@@ -226,8 +226,9 @@ def cross_calibrated(
     for number in np.unique(fold):
         inside = fold == number
         part = whole
-        if not inside.all():
-            rest = None if design is None else design.take(~inside)
+        rest = None if design is None else design.take(~inside)
+        # Rows of weight 0 teach nothing.
+        if not inside.all() and (rest is None or rest.total()):
             seen = bool(wrong.any())
             part = calibrate(odds[~inside], own[~inside], wrong[~inside], rest, seen=seen)
         shift = level - part.slope * centre - part.gate * own_centre

@@ -168,12 +168,16 @@ def conflict_grid(
     """
     eligible = np.flatnonzero(np.asarray(confidence) >= tau)
     hits, sure = events[eligible], np.asarray(confidence)[eligible]
+    drawn = None if design is None else design.take(eligible)
+    weight = None if drawn is None else drawn.weight
     grid = list(_cuts({name: np.asarray(values)[eligible] for name, values in signals.items()}))
+    if weight is not None:
+        # Rows of weight 0 are no rows.
+        there = weight > 0
+        grid = [one for one in grid if one[-1][there].any() and not one[-1][there].all()]
     if not grid:
         return []
     inside = np.array([rows for *_, rows in grid])
-    drawn = None if design is None else design.take(eligible)
-    weight = None if drawn is None else drawn.weight
     if weight is None:
         counts, found = inside.sum(axis=1), (inside & hits).sum(axis=1)
     else:

@@ -369,11 +369,12 @@ def _covering(
     """Return rules found one after another, each among the rows that none before it holds."""
     cells = columns(frame, kinds)
     left = np.arange(len(frame))
+    counted = events if weight is None else events & (weight > 0)
     found: list[tuple[Condition, ...]] = []
     progress.expect(max_rules)
     for _ in range(max_rules):
         progress.step("regions in words")
-        if not events[left].any():
+        if not counted[left].any():
             break
         own = None if weight is None else weight[left]
         stratum = STRATIFIERS[against](confidence[left], own)

@@ -50,7 +50,13 @@ class Opinions:
         n_classes: int = 2,
         weight: FloatArray | None = None,
     ) -> Opinions:
-        """Fit one model of each kind; with one class only there is nothing to have views on."""
+        """Fit one model of each kind; with one class only there is nothing to have views on.
+
+        Rows of weight 0 teach nothing.
+        """
+        if weight is not None and not weight.all():
+            there = weight > 0
+            coordinates, labels, weight = coordinates[there], labels[there], weight[there]
         columns = informative_columns(coordinates)
         present = tuple(int(code) for code in np.unique(labels))
         if len(present) < 2 or not len(columns):
