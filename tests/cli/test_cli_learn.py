@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -139,6 +140,23 @@ def test_other_mistakes_are_answered(place, tmp_path):
     nowhere = tmp_path / "nowhere" / "n.falcon"
     words = ["learn", audit, path, folder / "rows.csv", "--save", nowhere]
     assert "there is no folder" in run(*words, code=1).stderr
+
+
+@pytest.mark.parametrize("name", ["marks.csv", "rows.csv", "notes.txt", "model.zip"])
+def test_no_other_file_is_replaced(place, tmp_path, name):
+    folder, _, _ = place
+    (folder / "notes.txt").write_text("Call the branch in Leeds.")
+    with zipfile.ZipFile(folder / "model.zip", "w") as archive:
+        archive.writestr("model.json", "{}")
+    before = (folder / name).read_bytes()
+    words = ["learn", folder / "audit.falcon", folder / "marks.csv", folder / "rows.csv", "--save"]
+    told = run(*words, folder / name, code=1).stderr
+    assert "is not a saved audit: choose another name" in told
+    assert (folder / name).read_bytes() == before
+    # An earlier result is, and so is the empty file that mktemp makes.
+    (tmp_path / "new.falcon").touch()
+    for _ in range(2):
+        run(*words, tmp_path / "new.falcon")
 
 
 def test_marks_of_the_rows_of_the_fit_are_refused(place, tmp_path):

@@ -49,7 +49,7 @@ def untouched(monkeypatch):
         (["--save", "{}/lost/a.falcon"], "there is no folder {}/lost: create it first."),
         (["--save", "{}"], "--save is {}, which is a folder: name a file in it."),
         (["--save", "{}/locked/a"], "--save: the folder {}/locked is not writable"),
-        (["--save", "{data}"], "{data} would be overwritten"),
+        (["--save", "{data}"], "--save is {data}, which is there and is not a saved audit"),
         (["--save", "{}/o/report.md", "--out", "{}/o"], "/o/report.md, a file of the report"),
     ],
 )

@@ -19,6 +19,7 @@ from falcon_discover.cli.common import (
     echo_json,
     writing,
 )
+from falcon_discover.cli.outputs import check_save
 from falcon_discover.cli.score import Saved
 from falcon_discover.exceptions import InputError
 from falcon_discover.runtime.words import number_of
@@ -68,6 +69,7 @@ def learn(
 
     if save.resolve() == saved.resolve():
         raise InputError(f"--save is {save}, the audit that is read: give the new one a new name.")
+    check_save(save, [marks, data])
     texts = [] if identity is None else [identity]
     judged, unsure = marked(read_table(marks, text_columns=texts), str(marks), identity)
     rows = read_table(data, text_columns=texts)

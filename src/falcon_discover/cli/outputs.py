@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,7 +19,8 @@ def check_outputs(out: Path, save: Path | None, inputs: Sequence[Path] = ()) -> 
     _check_writable(out, "--out")
     written = {(out / name).resolve() for name in RESULTS}
     if save is not None:
-        _check_save(save, out)
+        # The folder of the report is made on the way.
+        check_save(save, made=out)
         if save.resolve() in written:
             raise InputError(f"--save is {save}, a file of the report: choose another name.")
         written.add(save.resolve())
@@ -27,14 +29,36 @@ def check_outputs(out: Path, save: Path | None, inputs: Sequence[Path] = ()) -> 
             raise InputError(f"{path} would be overwritten: choose another folder for --out.")
 
 
-def _check_save(save: Path, out: Path) -> None:
+def check_save(save: Path, inputs: Sequence[Path] = (), *, made: Path | None = None) -> None:
+    """Raise if an audit cannot be saved there, or would replace what is no saved audit.
+
+    Parameters
+    ----------
+    made : a folder that will be made before
+    """
     if save.is_dir():
         raise InputError(f"--save is {save}, which is a folder: name a file in it.")
     folder = save.parent
-    # The folder of the report is made on the way.
-    if folder.resolve() != out.resolve() and not folder.is_dir():
+    if not folder.is_dir() and (made is None or folder.resolve() != made.resolve()):
         raise InputError(f"--save is {save}, but there is no folder {folder}: create it first.")
     _check_writable(folder, "--save")
+    if save.resolve() in {path.resolve() for path in inputs} or not _may_be_replaced(save):
+        raise InputError(
+            f"--save is {save}, which is there and is not a saved audit: choose another name."
+        )
+
+
+def _may_be_replaced(path: Path) -> bool:
+    """Return whether nothing is lost but an earlier audit if a file is replaced."""
+    from falcon_discover.storage.manifest import MANIFEST
+
+    try:
+        if not path.exists() or not path.stat().st_size:
+            return True
+        with zipfile.ZipFile(path) as archive:
+            return MANIFEST in archive.NameToInfo
+    except (OSError, zipfile.BadZipFile):
+        return False
 
 
 def _check_writable(folder: Path, option: str) -> None:
