@@ -95,7 +95,7 @@ def test_too_few_groups_lower_the_number_of_folds():
 def test_a_class_in_one_group_is_refused():
     labels = Labels.from_input([0] * 30 + [1] * 10)
     group = np.repeat(np.arange(4), 10)
-    with pytest.raises(InputError, match="class 1 occurs in only one group"):
+    with pytest.raises(InputError, match="class 1 occurs in only 1 group"):
         make_folds(5, labels, 0, group)
 
 

@@ -121,7 +121,7 @@ def test_too_few_rows_for_a_batch_ask_for_all_eligible_ones():
     assert "at most 0 of the 100 unreviewed" in str(found)
 
 
-@pytest.mark.parametrize("batch", [0, -3, 2.5, True, "300"])
+@pytest.mark.parametrize("batch", [0, -3, 2.5, True, "300", 10**22])
 def test_impossible_batches_are_named(batch):
     with pytest.raises(InputError, match="batch is"):
         review_budget(*population(50, 0), max_residual_rate=0.1, batch=batch)

@@ -8,7 +8,7 @@ from falcon_discover.evaluation.betting import fewest_groups
 from falcon_discover.evaluation.bounds import Unread, fewest_rows
 from falcon_discover.exceptions import InputError, check_number
 from falcon_discover.metrics.design import Design
-from falcon_discover.runtime.words import amount
+from falcon_discover.runtime.words import amount, shortened
 
 ASSUMED = "assuming independent rows like these"
 EXACT = "exact bound on rows"
@@ -63,13 +63,17 @@ def copies(twins: int) -> str:
     )
 
 
+# Beyond it the bound is that of the long run, and takes minutes.
+LARGEST_BATCH = 10**9
+
+
 def check_batch(batch: int | None, design: Design | None = None) -> None:
     """Raise if the size of a batch is not a number of rows, or there is no bound for one."""
     whole = isinstance(batch, int | np.integer) and not isinstance(batch, bool)
-    if batch is not None and not (whole and batch >= 1):
+    if batch is not None and not (whole and 1 <= batch <= LARGEST_BATCH):
         raise InputError(
-            f"batch is {batch!r}: give the number of rows in the next batch, at least 1, or None "
-            "for the long run."
+            f"batch is {shortened(repr(batch))}: give the number of rows in the next batch, 1 to "
+            f"{LARGEST_BATCH:,}, or None for the long run."
         )
     if batch is not None and design is not None:
         what = "rows in groups" if design.grouped else "weighted rows"
