@@ -126,7 +126,7 @@ bench: $(VENV)/.peers $(ALIBI)
 	$(BIN)/python benchmarks/scale.py
 	$(BIN)/python benchmarks/ratios.py
 
-# Every statistical claim against simulations with known truth: half an hour on 2 free cores.
+# Every statistical claim against simulations with known truth: about an hour on 2 free cores.
 statistics: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.claims
 

@@ -60,7 +60,7 @@ def main() -> None:
 
 def everything(runs: int) -> int:
     """Run all targets, print and keep their table, and return how many of them crashed."""
-    lines = []
+    lines, crashes = [], 0
     for target in sorted(WHAT):
         asked = [sys.executable, "-m", "fuzz.guided", target, "--runs", str(runs)]
         end = subprocess.run(asked, capture_output=True, text=True, errors="replace")
@@ -73,6 +73,7 @@ def everything(runs: int) -> int:
             "files kept": last(r"\bcorp: (\d+)/", said),
             "crashes": int(end.returncode != 0),
         }
+        crashes += end.returncode != 0
         lines.append(found)
         print("  ".join(f"{name}: {value}" for name, value in found.items()), flush=True)
         if end.returncode:
@@ -81,7 +82,7 @@ def everything(runs: int) -> int:
         table = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
         table.writeheader()
         table.writerows(lines)
-    return sum(int(line["crashes"]) for line in lines)
+    return crashes
 
 
 def last(pattern: str, said: str) -> int:
