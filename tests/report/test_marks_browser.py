@@ -24,8 +24,11 @@ def marked(page) -> dict[str, int]:
 
 def reload(page, words: str) -> None:
     """Load the page again: what it stores takes a moment to arrive in the browser's own process."""
-    page.wait_for_timeout(500)
-    page.reload()
+    for _ in range(10):
+        page.wait_for_timeout(500)
+        page.reload()
+        if words in page.locator("#tally").inner_text():
+            break
     playwright.expect(page.locator("#tally")).to_contain_text(words)
 
 

@@ -30,7 +30,7 @@ def check_outputs(out: Path, save: Path | None, inputs: Sequence[Path] = ()) -> 
 
 
 def check_save(save: Path, inputs: Sequence[Path] = (), *, made: Path | None = None) -> None:
-    """Raise if an audit cannot be saved there, or would replace what is no saved audit.
+    """Raise if an audit cannot be saved there, or would replace a file that is not one.
 
     Parameters
     ----------
