@@ -209,6 +209,17 @@ def test_equal_cells_are_kept_once():
     assert {rows["texts"][row[job][3]] for row in rows["rows"]} == {"clerk", "driver", "cook"}
 
 
+def test_no_confidence_is_rounded_up_to_certainty():
+    found = made_up(400)
+    shown = page_rows(found, found.review(400))
+    place = shown["names"].index("confidence")
+    confidence = np.array([row[place] for row in shown["rows"]])
+    known = found.state.confidence[[row[shown["names"].index("row")] for row in shown["rows"]]]
+    assert ((0.99995 < known) & (known < 1.0)).any()
+    assert ((confidence == 1.0) == (known == 1.0)).all()
+    assert np.abs(confidence - known).max() <= 1e-4
+
+
 def test_rows_without_labels_are_a_queue_that_is_not_judged():
     report = Report.of(made_up(300, labelled=False), About())
     assert report.summary["evaluation"] is None

@@ -99,7 +99,7 @@ def page_rows(
         "id": [] if identity is None else [identifier(v) for v in identity.to_numpy()[top]],
         "predicted": state.decision.astype(int).tolist(),
         "actual": [] if found.codes is None else found.codes[top].astype(int).tolist(),
-        "confidence": _rounded(state.confidence),
+        "confidence": _rounded(_short_of_certain(state.confidence)),
         "suspicion": _rounded(review["suspicion"].to_numpy(dtype=np.float64)),
         "risk": [] if risk is None else _rounded(risk[top]),
         "label_doubt": [] if doubts is None else _rounded(doubts[top]),
@@ -215,6 +215,11 @@ def _cells(table: Table, rows: IntArray, columns: list[str]) -> list[list[str]]:
         else:
             cells.append([text(value) for value in values])
     return cells
+
+
+def _short_of_certain(confidence: FloatArray) -> FloatArray:
+    """Return confidences that do not round up to 1, unless they are 1."""
+    return np.where(confidence < 1.0, np.minimum(confidence, 0.9999), 1.0)
 
 
 def _rounded(values: FloatArray, digits: int = 4) -> list[float | None]:
