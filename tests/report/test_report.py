@@ -215,7 +215,7 @@ def test_no_confidence_is_rounded_up_to_certainty():
     place = shown["names"].index("confidence")
     confidence = np.array([row[place] for row in shown["rows"]])
     known = found.state.confidence[[row[shown["names"].index("row")] for row in shown["rows"]]]
-    assert ((0.99995 < known) & (known < 1.0)).any()
+    assert ((known > 0.99995) & (known < 1.0)).any()
     assert ((confidence == 1.0) == (known == 1.0)).all()
     assert np.abs(confidence - known).max() <= 1e-4
 
