@@ -202,8 +202,10 @@ def test_what_cannot_be_compared_is_said(falcon, later, report):
         report.compare([0, 1, 0])
     with pytest.raises(InputError, match="the label 'maybe'"):
         report.compare(["maybe"] * 900)
-    with pytest.raises(InputError, match="not both"):
+    with pytest.raises(InputError, match="give compare the labels"):
         report.compare()
+    with pytest.raises(InputError, match="not both"):
+        report.compare([0] * 900, errors=3)
     with pytest.raises(InputError, match="errors is 9999"):
         report.compare(errors=9999)
     parts = BatchReport.of(

@@ -34,13 +34,17 @@ if TYPE_CHECKING:
     from falcon_discover.scoring.watch import Watched
 
 ALARMED = 3
+# Worse than any alarm that needs no labels.
+AUDIT_AGAIN = "audit_again"
 # More lines than a screen has help nobody; the files have all of them.
 SHOWN = 20
 MONITOR_EXAMPLES = """Examples:
 
 falcon-discover monitor audit.falcon march.parquet --by date --every week --out watch
 
-falcon-discover monitor audit.falcon today.csv --fail-on more_errors_expected"""
+falcon-discover monitor audit.falcon today.csv --fail-on more_errors_expected
+
+falcon-discover monitor audit.falcon labelled.parquet --by date --every month --target outcome"""
 resumable = functools.partial(
     command, kept="With --out, finished parts are kept; run the same command again to resume"
 )
@@ -68,11 +72,19 @@ def monitor(
         ),
     ] = None,
     proba: GivenScores = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="Column with the labels that are known by now, empty elsewhere: compares what was "
+            "found with what was expected.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
     fail_on: Annotated[
         str | None,
         typer.Option(
             help="Exit with code 3 if a batch has this alarm or a worse one: "
-            "more_errors_expected or unlike_audited.",
+            "more_errors_expected, unlike_audited or, with --target, audit_again.",
             rich_help_panel=REVIEW,
         ),
     ] = None,
@@ -104,7 +116,8 @@ def monitor(
     """Estimate the confident errors in rows without labels, and show what changed.
 
     Each batch gets an expected number of confident errors with an interval, and an alarm:
-    as_audited, more_errors_expected or unlike_audited.
+    as_audited, more_errors_expected or unlike_audited. With --target, the errors that were found
+    are compared with those expected.
 
     Files may be of any size; a million rows take a few minutes.
     """
@@ -113,9 +126,11 @@ def monitor(
     from falcon_discover.scoring import run
     from falcon_discover.scoring.watch import PAGE, watch_files
 
-    worse = ALARMS[1:]
-    if fail_on is not None and fail_on not in worse:
-        raise InputError(f"--fail-on is {fail_on!r}: choose one of {', '.join(worse)}.")
+    levels = (*ALARMS, AUDIT_AGAIN)
+    if fail_on is not None and fail_on not in levels[1:]:
+        raise InputError(f"--fail-on is {fail_on!r}: choose one of {', '.join(levels[1:])}.")
+    if fail_on == AUDIT_AGAIN and target is None:
+        raise InputError(f"--fail-on {AUDIT_AGAIN} needs labels: name their column with --target.")
     trusted = trust or []
     if is_dask(engine, scheduler):
         from falcon_discover.scoring.cluster import dask_engine
@@ -133,6 +148,7 @@ def monitor(
             engine=chosen,
             part_rows=part_rows,
             proba=named_columns(proba or (), ()),
+            target=target,
             confidence_level=confidence_level,
             trusted=trusted,
         )
@@ -142,8 +158,9 @@ def monitor(
             echo(line)
     else:
         _tell(found, page, quiet=quiet)
-    alarms = [report.alarm for report in found.reports.values()]
-    if fail_on is not None and any(ALARMS.index(a) >= ALARMS.index(fail_on) for a in alarms):
+    given = [report.alarm for report in found.reports.values()]
+    worst = AUDIT_AGAIN if found.audit_again else max(given, key=levels.index, default=levels[0])
+    if fail_on is not None and levels.index(worst) >= levels.index(fail_on):
         raise typer.Exit(ALARMED)
 
 
@@ -156,12 +173,12 @@ def _tell(found: Watched, page: Path | None, *, quiet: bool) -> None:
         if page is not None:
             echo(str(page))
         return
-    lines = table(found.reports)
+    lines = table(found.reports, found.comparisons)
     if len(lines) > SHOWN:
         echo(f"The latest {SHOWN} of {len(lines):,} batches:\n")
     echo(lines.tail(SHOWN).to_string(index=False))
     echo()
-    for words in overview(found.reports):
+    for words in overview(found.reports, found.comparisons):
         paragraph(words)
     if page is not None:
         echo(f"Next: open {page}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -21,6 +21,7 @@ from falcon_discover.monitoring.calibration_watch import CalibrationWatch
 from falcon_discover.monitoring.comparison import Comparison, Judged, compared
 from falcon_discover.monitoring.drift import Domain, drift
 from falcon_discover.monitoring.estimate import figures_of
+from falcon_discover.monitoring.labelled import Labelled
 from falcon_discover.monitoring.statistics import BatchStatistics, region_numbers
 from falcon_discover.runtime.display import Result
 from falcon_discover.runtime.records import plain, records
@@ -57,6 +58,9 @@ class BatchReport(Result):
     alarm : "as_audited", "more_errors_expected" or "unlike_audited"
     sentence : the same in words, and what to do
     tau, confidence_level : from which confidence an error counts; of the intervals
+    design_effect : how much more the number of errors varies than that of independent ones,
+        since rows of a group go wrong together; 1 where rows have no groups
+    labelled : what was found among rows that came with labels
     judged : what was said of each row; None if the batch was read in parts
     """
 
@@ -82,6 +86,8 @@ class BatchReport(Result):
     alarm: Alarm
     tau: Tau
     confidence_level: float
+    design_effect: float = 1.0
+    labelled: Labelled = field(default_factory=Labelled)
     judged: Judged | None = None
 
     @classmethod
@@ -127,6 +133,8 @@ class BatchReport(Result):
             alarm=alarm_of(statistics, known, domain),
             tau=audit.tau,
             confidence_level=confidence_level,
+            design_effect=known.design_effect,
+            labelled=statistics.labelled,
             judged=judged,
         )
 
@@ -140,7 +148,7 @@ class BatchReport(Result):
         return pd.DataFrame([self._figures()])
 
     def _figures(self) -> dict[str, Any]:
-        apart = ("classes", "regions", "drift", "judged")
+        apart = ("classes", "regions", "drift", "labelled", "judged")
         return {name: value for name, value in vars(self).items() if name not in apart}
 
     def compare(
@@ -150,7 +158,8 @@ class BatchReport(Result):
 
         Parameters
         ----------
-        y : the labels of the rows, in their order; missing ones (NaN, None) are left out
+        y : the labels of the rows, in their order; missing ones (NaN, None) are left out. Without
+            `y` and `errors`, the labels that the files of the batch had
         errors : in place of `y`, how many confident errors were found in the whole batch
         watch : the running check after the last batch, `last.watch`; a new one begins without it
 

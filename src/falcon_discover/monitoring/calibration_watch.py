@@ -67,20 +67,24 @@ class CalibrationWatch(Result):
         check_number("tolerance", self.tolerance, lambda value: 0 <= value < 1, must)
         check_number("confidence_level", self.confidence_level, lambda value: 0 < value < 1, must)
 
-    def after(self, observed: int, expected: float) -> CalibrationWatch:
+    def after(self, observed: int, expected: float, design_effect: float = 1.0) -> CalibrationWatch:
         """Return the check after one more batch.
 
         Parameters
         ----------
         observed : confident errors that were found
         expected : confident errors that were estimated, before the labels were known
+        design_effect : how many errors of a group come together, where rows have groups; so many
+            count as one in the bet
         """
         must = "a number of errors is 0 or more"
         check_number("observed", observed, lambda value: 0 <= value < math.inf, must)
         check_number("expected", expected, lambda value: 0 <= value < math.inf, must)
+        check_number("design_effect", design_effect, lambda value: value >= 1, "it is 1 or more")
         factor = 1 + self.tolerance
         worst = np.where(STAKES > 0, expected * factor, expected / factor)
-        capital = np.array(self.capital) + STAKES * observed - worst * np.expm1(STAKES)
+        gain = STAKES * observed - worst * np.expm1(STAKES)
+        capital = np.array(self.capital) + gain / design_effect
         number = self.batches + 1
         return CalibrationWatch(
             self.tolerance,

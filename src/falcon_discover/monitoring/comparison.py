@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from falcon_discover.data.labels import Labels
 from falcon_discover.evaluation.risks import RiskCalibration
 from falcon_discover.exceptions import InputError, check_number
 from falcon_discover.monitoring.calibration_watch import CalibrationWatch
 from falcon_discover.monitoring.estimate import count_interval
+from falcon_discover.monitoring.labelled import label_codes
 from falcon_discover.runtime.display import Result
 from falcon_discover.runtime.records import plain, records
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
@@ -41,9 +41,9 @@ class Comparison(Result):
     expected, low, high : confident errors that were estimated among these, with their interval
     observed : confident errors that were found
     confidence_level : of the interval
+    watch : the running check over batches, to be given to the next `compare`
     risks : whether the risks hold row by row; None where only the number of errors is known
     classes : frame, the same by predicted class; None where only the number is known
-    watch : the running check over batches, to be given to the next `compare`
     """
 
     labelled: int
@@ -53,9 +53,9 @@ class Comparison(Result):
     high: int
     observed: int
     confidence_level: float
-    risks: RiskCalibration | None
-    classes: pd.DataFrame | None
     watch: CalibrationWatch
+    risks: RiskCalibration | None = None
+    classes: pd.DataFrame | None = None
 
     @property
     def held(self) -> bool:
@@ -137,63 +137,63 @@ def compared(
     report: BatchReport, y: Any, errors: int | None, watch: CalibrationWatch
 ) -> Comparison:
     """Return what became of an estimate; see `BatchReport.compare`."""
-    if (y is None) == (errors is None):
+    if y is not None and errors is not None:
         raise InputError("give compare the labels of the rows, or the number of errors; not both.")
-    level = report.confidence_level
     if errors is not None:
         most = report.eligible
         must = f"there are {most:,} confident predictions, and no more of them can be wrong"
         check_number("errors", errors, lambda value: 0 <= value <= most, must)
-        return Comparison(
-            labelled=report.rows,
-            eligible=most,
-            expected=report.errors,
-            low=report.errors_low,
-            high=report.errors_high,
-            observed=int(errors),
-            confidence_level=level,
-            risks=None,
-            classes=None,
-            watch=watch.after(int(errors), report.errors),
-        )
+        return _compared(report, report.rows, most, report.errors, int(errors), watch)
+    if y is None:
+        known = report.labelled
+        if not known.rows:
+            raise InputError("give compare the labels of the rows, or the number of errors.")
+        return _compared(report, known.rows, known.eligible, known.expected, known.wrong, watch)
     judged = report.judged
     if judged is None:
         raise InputError(
             "this batch was read in parts, and its rows were not kept: give compare the number of "
             "confident errors that were found, as errors."
         )
-    codes, known = _codes(y, report, len(judged.risk))
-    sure = known & judged.eligible
+    codes = label_codes(y, report.classes["predicted"].to_numpy())
+    if len(codes) != len(judged.risk):
+        raise InputError(
+            f"y has {len(codes):,} labels, but the batch has {len(judged.risk):,} rows: give one "
+            "each."
+        )
+    labelled = codes >= 0
+    sure = labelled & judged.eligible
     wrong = sure & (judged.decision != codes)
-    expected, observed = float(judged.risk[sure].sum()), int(wrong.sum())
+    expected, found = float(judged.risk[sure].sum()), int(wrong.sum())
+    made = _compared(report, int(labelled.sum()), int(sure.sum()), expected, found, watch)
+    return replace(
+        made,
+        risks=RiskCalibration.of(judged.risk[sure], wrong[sure], report.confidence_level)
+        if sure.any()
+        else None,
+        classes=by_class(judged, labelled, wrong, list(report.classes["predicted"])),
+    )
+
+
+def _compared(
+    report: BatchReport,
+    labelled: int,
+    eligible: int,
+    expected: float,
+    observed: int,
+    watch: CalibrationWatch,
+) -> Comparison:
     # As unsure, in proportion, as the estimate for all rows.
     error = report.standard_error * expected / report.errors if report.errors else 0.0
-    low, high = count_interval(expected, error, level, int(sure.sum()))
+    level, effect = report.confidence_level, report.design_effect
+    low, high = count_interval(expected, error, level, eligible, effect)
     return Comparison(
-        labelled=int(known.sum()),
-        eligible=int(sure.sum()),
+        labelled=labelled,
+        eligible=eligible,
         expected=expected,
         low=low,
         high=high,
         observed=observed,
         confidence_level=level,
-        risks=RiskCalibration.of(judged.risk[sure], wrong[sure], level) if sure.any() else None,
-        classes=by_class(judged, known, wrong, list(report.classes["predicted"])),
-        watch=watch.after(observed, expected),
+        watch=watch.after(observed, expected, effect),
     )
-
-
-def _codes(y: Any, report: BatchReport, rows: int) -> tuple[IntArray, BoolArray]:
-    """Return labels as positions among the classes, and which rows have one."""
-    values = pd.Series(np.asarray(y, dtype=object).ravel())
-    if len(values) != rows:
-        raise InputError(
-            f"y has {len(values):,} labels, but the batch has {rows:,} rows: give one each."
-        )
-    known = values.notna().to_numpy()
-    codes = np.full(rows, -1, dtype=np.intp)
-    if known.any():
-        classes = report.classes["predicted"].to_numpy()
-        given = values[known].to_numpy()
-        codes[known] = Labels.from_input(given, classes).codes
-    return codes, known

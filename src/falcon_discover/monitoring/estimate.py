@@ -21,7 +21,11 @@ from falcon_discover.runtime.types import FloatArray
 
 
 def count_interval(
-    expected: float, error: float, confidence_level: float, at_most: int
+    expected: float,
+    error: float,
+    confidence_level: float,
+    at_most: int,
+    design_effect: float = 1.0,
 ) -> tuple[int, int]:
     """Return between which numbers a count of errors lies.
 
@@ -33,6 +37,8 @@ def count_interval(
     expected : the mean
     error : the standard error of the mean
     at_most : how many errors there can be
+    design_effect : how much more the number varies than that of independent errors; errors of one
+        group come together
 
     Examples
     --------
@@ -44,10 +50,11 @@ def count_interval(
     if not expected > 0 or not at_most:
         return 0, 0
     low, high = (1 - confidence_level) / 2, (1 + confidence_level) / 2
-    if not error > 0 or math.isnan(error):
+    together = math.sqrt(error**2 + (design_effect - 1.0) * expected)
+    if not together > 0 or math.isnan(together):
         count = poisson(expected)
     else:
-        shape = (expected / error) ** 2
+        shape = (expected / together) ** 2
         count = nbinom(shape, shape / (shape + expected))
     return min(int(count.ppf(low)), at_most), min(int(count.ppf(high)), at_most)
 
@@ -59,9 +66,7 @@ def figures_of(
     sums = number(statistics.sums[group])
     errors, eligible = float(sums[RISK]), int(statistics.eligible[group])
     error = _standard_error(known, sums)
-    # Errors of one group come together: there is more chance in their number.
-    together = math.sqrt(error**2 + (known.design_effect - 1.0) * errors)
-    low, high = count_interval(errors, together, confidence_level, eligible)
+    low, high = count_interval(errors, error, confidence_level, eligible, known.design_effect)
     return {
         "rows": int(statistics.rows[group]),
         "eligible": eligible,

@@ -6,7 +6,7 @@ of bounded size; nothing grows with the number of rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,11 @@ from falcon_discover.audit.fitted import FittedAudit
 from falcon_discover.data.table import Table
 from falcon_discover.exceptions import InputError
 from falcon_discover.monitoring.baseline import Baseline, Counted, predictions, signal_values
+from falcon_discover.monitoring.labelled import Labelled
 from falcon_discover.monitoring.sample import RowSample
 from falcon_discover.monitoring.sums import WholeArray, total
 from falcon_discover.rankers.inputs import doubt
-from falcon_discover.runtime.types import BoolArray, FloatArray
+from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.signals.state import State
 
 # The sums of each group of rows, before those by versions of the risk.
@@ -44,6 +45,7 @@ class BatchStatistics:
         of eligible rows
     counts : by column, signal and prediction, the rows in each cell
     sample : rows of the batch
+    labelled : what was found among rows whose labels are known
 
     Examples
     --------
@@ -66,6 +68,7 @@ class BatchStatistics:
     sums: WholeArray
     counts: tuple[npt.NDArray[np.int64], ...]
     sample: RowSample
+    labelled: Labelled = field(default_factory=Labelled)
 
     @classmethod
     def of(
@@ -83,9 +86,20 @@ class BatchStatistics:
 
     @classmethod
     def of_state(
-        cls, audit: FittedAudit, table: Table, state: State, *, part: int = 0
+        cls,
+        audit: FittedAudit,
+        table: Table,
+        state: State,
+        *,
+        part: int = 0,
+        codes: IntArray | None = None,
     ) -> BatchStatistics:
-        """Count rows whose state is known."""
+        """Count rows whose state is known.
+
+        Parameters
+        ----------
+        codes : their labels, as positions among the classes, -1 where there is none
+        """
         known = Baseline.of(audit)
         eligible = state.eligible(audit.tau)
         sure = np.flatnonzero(eligible)
@@ -117,6 +131,7 @@ class BatchStatistics:
             np.vstack([total(values[group[sure]]) for group in groups]),
             tuple(one.cells.counts(values_of(one)) for one in known.counted),
             RowSample.of(table.frame, table.row_hashes(), part),
+            Labelled() if codes is None else Labelled.of(codes, sure, confident.decision, risk),
         )
 
     def __add__(self, other: BatchStatistics) -> BatchStatistics:
@@ -128,6 +143,7 @@ class BatchStatistics:
             self.sums + other.sums,
             tuple(own + more for own, more in zip(self.counts, other.counts, strict=True)),
             self.sample + other.sample,
+            self.labelled + other.labelled,
         )
 
 

@@ -24,11 +24,13 @@ def series_chart(batches: Sequence[dict[str, Any]]) -> Chart:
 
     Parameters
     ----------
-    batches : the figures of each batch under the names of `BatchReport`, and its name as `batch`
+    batches : the figures of each batch under the names of `BatchReport`, and its name as `batch`;
+        where labels are known, the rate that was found as `found`
     """
     known = [(i + 0.5, b) for i, b in enumerate(batches) if not undefined(b["rate"])]
     usual = next((b["audit_rate"] for _, b in known if not undefined(b["audit_rate"])), None)
-    top = 1.1 * max([b["rate_high"] for _, b in known] + [usual or 0.0], default=0.0) or 1.0
+    ends = [max(b["rate_high"], b.get("found", 0.0)) for _, b in known]
+    top = 1.1 * max([*ends, usual or 0.0], default=0.0) or 1.0
     layers: list[Line | Area | Text] = []
     if usual is not None:
         rule = [(0.0, usual), (float(len(batches)), usual)]
@@ -37,6 +39,11 @@ def series_chart(batches: Sequence[dict[str, Any]]) -> Chart:
     notes = {i: _note(b) for i, (_, b) in enumerate(known)}
     points = [(x, b["rate"]) for x, b in known]
     layers.append(Line(points, "c1 plain", "expected rate, with its interval", notes))
+    found = [(x, b) for x, b in known if "found" in b]
+    if found:
+        seen = {i: f"{b['batch']}: {rate(b['found'])} were wrong" for i, (_, b) in enumerate(found)}
+        line = [(x, b["found"]) for x, b in found]
+        layers.append(Line(line, "c0", "found, where labels are known", seen))
     for alarm, style in STYLES.items():
         marked = [(x, b) for x, b in known if b["alarm"] == alarm]
         for number, (x, b) in enumerate(marked):
@@ -45,7 +52,7 @@ def series_chart(batches: Sequence[dict[str, Any]]) -> Chart:
     return Chart(
         _title(batches),
         Axis("batch", 0, max(len(batches), 1), names=few([b["batch"] for b in batches], NAMES)),
-        Axis("confident errors expected", 0, top, rate),
+        Axis("confident errors", 0, top, rate),
         layers,
     )
 

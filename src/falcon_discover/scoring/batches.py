@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pandas as pd
 
 from falcon_discover.data.times import times_of
 from falcon_discover.exceptions import InputError
+from falcon_discover.monitoring.labelled import Labelled
 from falcon_discover.monitoring.sample import RowSample
 from falcon_discover.monitoring.statistics import BatchStatistics
 from falcon_discover.runtime.format import identifier
@@ -111,6 +113,7 @@ def packed(batches: Mapping[str, BatchStatistics]) -> bytes:
             f"{i}.rows": found.rows,
             f"{i}.eligible": found.eligible,
             f"{i}.sums": found.sums,
+            f"{i}.labelled": np.array(astuple(found.labelled)),
             f"{i}.keys": found.sample.keys,
             f"{i}.sample": _bytes(parquet(found.sample.frame)),
             f"{i}.columns": np.array(len(found.counts)),
@@ -138,6 +141,7 @@ def _batch(arrays: Mapping[str, npt.NDArray[Any]], i: int, what: str) -> BatchSt
         arrays[f"{i}.sums"],
         tuple(arrays[f"{i}.counts.{j}"] for j in range(int(arrays[f"{i}.columns"]))),
         RowSample(keys, frame),
+        Labelled(*(int(count) for count in arrays[f"{i}.labelled"])),
     )
 
 

@@ -66,7 +66,8 @@ class Source:
 class Part:
     """Rows `start` to `stop` of a file; `number` gives the output file its name.
 
-    `proba` are the columns with the scores of the rows, for an audit without a model.
+    `proba` are the columns with the scores of the rows, for an audit without a model; `target` is
+    the one with their labels, where these are known.
     """
 
     number: int
@@ -74,11 +75,16 @@ class Part:
     start: int
     stop: int
     proba: tuple[str, ...] = ()
+    target: str | None = None
 
     @property
     def name(self) -> str:
         """The name of the part's output file."""
         return f"part-{self.number:05d}.parquet"
+
+    def apart(self, identity: str | None) -> list[str]:
+        """Return the columns that are wanted beside the features."""
+        return _apart(identity, self.proba, self.target)
 
 
 @dataclass(frozen=True)
@@ -86,7 +92,8 @@ class Plan:
     """Everything that decides what is written; `audit` is the SHA-256 of the saved audit.
 
     Rows are identified by the column `identity`, or where that is None by file and row number.
-    `proba` are the columns with the scores of the rows, for an audit without a model.
+    `proba` are the columns with the scores of the rows, for an audit without a model; `target` is
+    the one with their labels, where these are known.
     """
 
     audit: str
@@ -94,6 +101,7 @@ class Plan:
     part_rows: int = PART_ROWS
     identity: str | None = None
     proba: tuple[str, ...] = ()
+    target: str | None = None
 
     @classmethod
     def of(
@@ -104,12 +112,19 @@ class Plan:
         part_rows: int = PART_ROWS,
         identity: str | None = None,
         proba: Sequence[str] = (),
+        target: str | None = None,
     ) -> Plan:
         """Look at the files and count their rows."""
         if part_rows < 1:
             raise InputError(f"part_rows is {part_rows}: give at least 1.")
         sources = tuple(Source.of(path, identity) for path in _files(data))
-        return cls(hashlib.sha256(audit).hexdigest(), sources, part_rows, identity, tuple(proba))
+        digest = hashlib.sha256(audit).hexdigest()
+        return cls(digest, sources, part_rows, identity, tuple(proba), target)
+
+    @property
+    def apart(self) -> list[str]:
+        """Columns that are wanted beside the features."""
+        return _apart(self.identity, self.proba, self.target)
 
     @property
     def rows(self) -> int:
@@ -122,7 +137,7 @@ class Plan:
         for source in self.sources:
             for start in range(0, source.rows, self.part_rows):
                 stop = min(start + self.part_rows, source.rows)
-                found.append(Part(len(found), source, start, stop, self.proba))
+                found.append(Part(len(found), source, start, stop, self.proba, self.target))
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -133,8 +148,13 @@ class Plan:
             "part_rows": self.part_rows,
             "id": self.identity,
             **({"proba": list(self.proba)} if self.proba else {}),
+            **({"target": self.target} if self.target is not None else {}),
             "files": [source.to_dict() for source in self.sources],
         }
+
+
+def _apart(identity: str | None, proba: Sequence[str], target: str | None) -> list[str]:
+    return [name for name in (identity, *proba, target) if name is not None]
 
 
 def difference(before: dict[str, Any], now: dict[str, Any]) -> str | None:

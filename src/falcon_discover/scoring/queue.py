@@ -175,8 +175,8 @@ def _read(
 ) -> tuple[pa.Table, pa.Table]:
     """Return the features of some rows of a part, and their id and scores."""
     path, texts = part.source.path, texts_of(falcon, identity)
-    features = features_of(falcon, rows.schema(path, texts).names, identity, part.proba)
-    more = [*([identity] if identity else []), *part.proba]
+    more = part.apart(identity)
+    features = features_of(falcon, rows.schema(path, texts).names, more)
     wanted = list(dict.fromkeys([*features, *more]))
     table = rows.read(path, part.start, part.stop, wanted, texts).take(places)
     return table.select(features), table.select(more)

@@ -110,7 +110,7 @@ def score_files(
         with notices.collected() as notes:
             plan = Plan.of(saved, data, part_rows=part_rows, identity=identity, proba=proba)
             falcon = load(saved, trusted=trusted)
-            check_columns(falcon, plan.sources, identity, plan.proba)
+            check_columns(falcon, plan)
             rule = Rule(falcon.audit_.tau, falcon.classes_)
             # Another process may be the one that scores; this one needs its memory.
             del falcon

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -24,7 +24,7 @@ from falcon_discover.runtime import notices
 from falcon_discover.runtime.threads import one_blas_thread
 from falcon_discover.runtime.words import meant
 from falcon_discover.scoring import rows
-from falcon_discover.scoring.plan import Part, Source
+from falcon_discover.scoring.plan import Part, Plan
 
 SCORES = ("predicted", "confidence", "suspicion", "risk")
 
@@ -38,29 +38,26 @@ class Scored:
     notes: tuple[str, ...]
 
 
-def check_columns(
-    falcon: FalconDiscover,
-    sources: Sequence[Source],
-    identity: str | None,
-    proba: Sequence[str] = (),
-) -> None:
+def check_columns(falcon: FalconDiscover, plan: Plan) -> None:
     """Raise if a file lacks a column that scoring needs, or does not go with the first file."""
-    _check_scores(falcon, proba)
+    identity = plan.identity
+    _check_scores(falcon, plan.proba)
+    _check_target(falcon, plan)
     if identity in (*probability_names(falcon.classes_), *SCORES):
         raise InputError(
             f"--id names the column {identity!r}, but the results have a column of that name: "
             "rename yours."
         )
     first: tuple[str, list[str], pa.DataType | None] | None = None
-    for source in sources:
+    for source in plan.sources:
         name = source.file
         schema = rows.schema(source.path, texts_of(falcon, identity))
         there = schema.names
         twice = [column for column in there if there.count(column) > 1]
         if twice:
             raise InputError(f"{name} has two columns named {twice[0]!r}: rename one.")
-        features = features_of(falcon, there, identity, proba)
-        for column in [*features, *proba, *([identity] if identity else [])]:
+        features = features_of(falcon, there, plan.apart)
+        for column in [*features, *plan.apart]:
             if column not in there:
                 raise InputError(f"{name} lacks the column {column!r}.{meant(column, there)}")
         kind = None if identity is None else _id_type(schema.field(identity).type)
@@ -98,6 +95,22 @@ def _check_scores(falcon: FalconDiscover, proba: Sequence[str]) -> None:
                 f"--proba names the column {column!r}, which this audit uses as a feature: name "
                 "another column."
             )
+
+
+def _check_target(falcon: FalconDiscover, plan: Plan) -> None:
+    """Raise if the column of labels is one that something else is read from."""
+    if plan.target is None:
+        return
+    if plan.target in (plan.identity, *plan.proba):
+        raise InputError(
+            f"--target names the column {plan.target!r}, and so does another option: name the "
+            "column with the labels."
+        )
+    if plan.target in getattr(falcon, "feature_names_in_", ()):
+        raise InputError(
+            f"--target names the column {plan.target!r}, which this audit uses as a feature: name "
+            "the column with the labels."
+        )
 
 
 def score_part(falcon: FalconDiscover, part: Part, identity: str | None) -> Scored:
@@ -143,9 +156,9 @@ def rows_of(falcon: FalconDiscover, part: Part, more: str | None = None) -> Part
     """Read what the audit wants of the rows of a part, and one more column."""
     path, text_columns = part.source.path, texts_of(falcon, more)
     names = rows.schema(path, text_columns).names
-    features = features_of(falcon, names, more, part.proba)
-    wanted = features if more is None or more in features else [*features, more]
-    wanted = list(dict.fromkeys([*wanted, *part.proba]))
+    apart = part.apart(more)
+    features = features_of(falcon, names, apart)
+    wanted = list(dict.fromkeys([*features, *apart]))
     table = rows.read(path, part.start, part.stop, wanted, text_columns)
     given = scores_in(table.select(part.proba).to_pandas(), part.proba, falcon.classes_)
     return PartRows(native(falcon, table.select(features)), given, table)
@@ -216,17 +229,17 @@ def _id_type(found: pa.DataType) -> pa.DataType:
 
 
 def features_of(
-    falcon: FalconDiscover, there: list[str], identity: str | None, proba: Sequence[str] = ()
+    falcon: FalconDiscover, there: Sequence[str], apart: Collection[str] = ()
 ) -> list[str]:
-    """Return the columns of a file that the audit wants; without names, all but id and scores."""
+    """Return the columns of a file that the audit wants; without names, all but those apart."""
     named = getattr(falcon, "feature_names_in_", None)
     if named is not None:
         return list(named)
-    features = [column for column in there if column != identity and column not in proba]
+    features = [column for column in there if column not in apart]
     if len(features) != falcon.n_features_in_:
         raise InputError(
             f"the audit was fitted on {falcon.n_features_in_} columns without names, but the "
-            f"files have {len(features)} besides id and scores."
+            f"files have {len(features)} besides those for ids, scores and labels."
         )
     return features
 

@@ -11,11 +11,13 @@ OUT/_DONE.json            written last
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +25,11 @@ from joblib import effective_n_jobs
 
 from falcon_discover.audit.estimator import FalconDiscover
 from falcon_discover.exceptions import InputError
+from falcon_discover.monitoring.baseline import Baseline
 from falcon_discover.monitoring.batch import BatchReport
+from falcon_discover.monitoring.calibration_watch import CalibrationWatch
+from falcon_discover.monitoring.comparison import Comparison
+from falcon_discover.monitoring.labelled import label_codes
 from falcon_discover.monitoring.statistics import BatchStatistics
 from falcon_discover.report import series
 from falcon_discover.runtime import notices, progress
@@ -56,18 +62,42 @@ class Watched:
     reports: dict[str, BatchReport]
     rows: int
     notes: tuple[str, ...]
+    comparisons: dict[str, Comparison] = field(default_factory=dict)
+
+    @property
+    def audit_again(self) -> bool:
+        """Whether the labels of the batches show that the risks do not hold."""
+        return any(comparison.audit_again for comparison in self.comparisons.values())
 
     def frame(self) -> pd.DataFrame:
         """Return one line for each batch."""
-        lines = [report.frame().iloc[0] for report in self.reports.values()]
-        found = pd.DataFrame(lines).reset_index(drop=True)
+        found = pd.concat([report.frame() for report in self.reports.values()], ignore_index=True)
         found.insert(0, "batch", list(self.reports))
+        if self.comparisons:
+            lines = [self._found(name) for name in self.reports]
+            found = pd.concat([found, pd.DataFrame(lines)], axis=1)
         return found
+
+    def _found(self, name: str) -> dict[str, Any]:
+        """Return what became of a batch's estimate, as far as there are labels."""
+        comparison = self.comparisons.get(name)
+        if comparison is None:
+            return {"labelled": 0}
+        return {
+            "labelled": comparison.labelled,
+            "labelled_errors": comparison.observed,
+            "labelled_expected": comparison.expected,
+            "held": comparison.held,
+            "audit_again": comparison.audit_again,
+        }
 
     def lines(self) -> Iterator[str]:
         """Yield one line of JSON for each batch, as dashboards read them."""
         for name, report in self.reports.items():
-            yield json.dumps({"batch": name, **report.to_dict()}, allow_nan=False)
+            line = {"batch": name, **report.to_dict()}
+            if name in self.comparisons:
+                line["comparison"] = self.comparisons[name].to_dict()
+            yield json.dumps(line, allow_nan=False)
 
 
 def watch_files(
@@ -80,6 +110,7 @@ def watch_files(
     engine: Engine | None = None,
     part_rows: int = PART_ROWS,
     proba: Sequence[str] = (),
+    target: str | None = None,
     confidence_level: float = PAPER.interval_level,
     trusted: Collection[str] = (),
 ) -> Watched:
@@ -93,6 +124,7 @@ def watch_files(
     by : column that says which batch a row belongs to; without it each file is a batch
     every : "day", "week", "month", "quarter" or "year": the period of the times in `by`
     engine, part_rows, proba, trusted : as in `score_files`
+    target : column with the labels, where some are known by now; empty where they are not
     """
     if not audit.is_file():
         raise InputError(f"there is no file {audit}.")
@@ -101,41 +133,23 @@ def watch_files(
             f"--every is {every!r}: choose one of {', '.join(PERIODS)}, and name the column of "
             "times with --by."
         )
-    if out is None:
-        with TemporaryDirectory() as scratch:
-            place = Path(scratch, "parts")
-            return _watched(
-                audit, data, place, by, every, engine, part_rows, proba, confidence_level, trusted
-            )
-    check_apart(out, data)
-    return _watched(
-        audit, data, out, by, every, engine, part_rows, proba, confidence_level, trusted
-    )
-
-
-def _watched(
-    audit: Path,
-    data: Sequence[Path],
-    out: Path,
-    by: str | None,
-    every: str | None,
-    engine: Engine | None,
-    part_rows: int,
-    proba: Sequence[str],
-    confidence_level: float,
-    trusted: Collection[str],
-) -> Watched:
+    if out is not None:
+        check_apart(out, data)
     saved = audit.read_bytes()
-    try:
+    with ExitStack() as scratch:
+        scratch.callback(rows.forget)
+        place = out or Path(scratch.enter_context(TemporaryDirectory()), "parts")
         with notices.collected() as notes:
-            plan = Plan.of(saved, data, part_rows=part_rows, identity=by, proba=proba)
+            plan = Plan.of(
+                saved, data, part_rows=part_rows, identity=by, proba=proba, target=target
+            )
             falcon = load(saved, trusted=trusted)
-            check_columns(falcon, plan.sources, by, plan.proba)
+            check_columns(falcon, plan)
             if by is None:
                 check_few((source.file for source in plan.sources), None)
-        with claimed(out, {**plan.to_dict(), "by": by, "every": every}):
-            (out / PARTS).mkdir(exist_ok=True)
-            places = {part.number: _place(out, part) for part in plan.parts()}
+        with claimed(place, {**plan.to_dict(), "by": by, "every": every}):
+            (place / PARTS).mkdir(exist_ok=True)
+            places = {part.number: _place(place, part) for part in plan.parts()}
             missing = [part for part in plan.parts() if not _is_whole(places[part.number])]
             task = partial(count_part, by=by, every=every)
             finished = (engine or local(trusted=trusted))(saved, missing, task)
@@ -143,11 +157,9 @@ def _watched(
             for source in plan.sources:
                 source.check_unchanged()
             reports = _reports(falcon, list(places.values()), by, confidence_level)
-            found = Watched(reports, plan.rows, tuple(notes))
-            _write(found, out, audit.name)
-            write_text(out / DONE, json_text({"rows": plan.rows, "batches": len(reports)}))
-    finally:
-        rows.forget()
+            found = Watched(reports, plan.rows, tuple(notes), compared(reports))
+            _write(found, place, audit.name)
+            write_text(place / DONE, json_text({"rows": plan.rows, "batches": len(reports)}))
     return found
 
 
@@ -156,7 +168,7 @@ def _write(found: Watched, out: Path, audit: str) -> None:
     texts = {
         LINES: "".join(f"{line}\n" for line in found.lines()),
         TABLE: found.frame().to_csv(index=False),
-        PAGE: series.html(found.reports, audit=audit),
+        PAGE: series.html(found.reports, audit=audit, compared=found.comparisons),
     }
     with atomic_write(*(out / name for name in texts)) as files:
         for file, text in zip(files, texts.values(), strict=True):
@@ -175,16 +187,24 @@ def _counted(falcon: FalconDiscover, part: Part, by: str | None, every: str | No
         read = rows_of(falcon, part, by)
         table = falcon.new_rows(read.X)
         p = falcon.given_scores(read.X, table, read.given)
-        if by is None:
-            return packed({part.source.file: BatchStatistics.of(audit, table, p, part=part.number)})
-        names = batch_names(read.table[by].to_pandas(), by, every)
-        check_few(names, by)
+        codes = np.full(len(table), -1, dtype=np.intp)
+        if part.target is not None:
+            codes = label_codes(read.table[part.target].to_pandas(), audit.classes)
+        names = np.full(len(table), part.source.file, dtype=object)
+        if by is not None:
+            names = batch_names(read.table[by].to_pandas(), by, every)
+            check_few(names, by)
+        Baseline.of(audit)
         state = audit.state(table, p, only_eligible=True)
         found = {}
         for name in in_order(set(names)):
             inside = np.flatnonzero(names == name)
             found[name] = BatchStatistics.of_state(
-                audit, table.take(inside), state.take(inside), part=part.number
+                audit,
+                table.take(inside),
+                state.take(inside),
+                part=part.number,
+                codes=codes[inside],
             )
         return packed(found)
 
@@ -205,6 +225,20 @@ def _reports(
         progress.step(f"batch {name}")
         reports[name] = BatchReport.of(whole.pop(name), falcon.audit_, confidence_level)
     return reports
+
+
+def compared(reports: Mapping[str, BatchReport]) -> dict[str, Comparison]:
+    """Return what became of the estimates of batches with labels, in order, and the running check.
+
+    Batches without a confident prediction that has a label say nothing about the risks.
+    """
+    found: dict[str, Comparison] = {}
+    watch = CalibrationWatch()
+    for name, report in reports.items():
+        if report.labelled.eligible:
+            found[name] = report.compare(watch=watch)
+            watch = found[name].watch
+    return found
 
 
 def _place(out: Path, part: Part) -> Path:
