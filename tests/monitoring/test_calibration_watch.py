@@ -47,6 +47,23 @@ def test_risks_that_are_off_by_a_third_give_an_alarm(truth, global_random_seed):
     assert often(alarms, 0.98)
 
 
+def test_errors_that_come_by_the_group_rarely_give_an_alarm(global_random_seed):
+    # Ten rows of each customer are wrong together, so that counts vary ten times as much.
+    rng = np.random.default_rng(global_random_seed)
+    together, apart = [], []
+    for counts in 10 * rng.poisson(2, (200, 40)):
+        watch = alone = CalibrationWatch()
+        for count in counts:
+            watch = watch.after(int(count), 20.0, design_effect=10.0)
+            alone = alone.after(int(count), 20.0)
+        together.append(watch.alarm)
+        apart.append(alone.alarm)
+    assert rarely(together, 0.05)
+    assert np.mean(apart) > 0.3
+    with pytest.raises(InputError, match="design_effect is 0.5: it is 1 or more"):
+        CalibrationWatch().after(3, 2.0, design_effect=0.5)
+
+
 def test_an_alarm_stays():
     watch = watched([60] * 5, 20.0)
     assert watch.alarm

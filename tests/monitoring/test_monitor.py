@@ -273,6 +273,11 @@ def test_groups_of_the_audit_widen_the_interval_and_weights_count():
         alone, together = audited(), audited(groups=customer)
         weighted = audited(sample_weight=np.where(wrong, 1.0, 3.0))
     assert together.errors_high - together.errors_low > 1.5 * (alone.errors_high - alone.errors_low)
+    # The labels of all rows are judged by the same interval; capital moves less for one group more.
+    later, apart = together.compare(1 - y), alone.compare(1 - y)
+    assert (later.low, later.high) == (together.errors_low, together.errors_high)
+    gain, gain_apart = later.watch.capital[3], apart.watch.capital[3]
+    assert gain * together.design_effect == pytest.approx(gain_apart, rel=0.1)
     # 80 of the 400 rows are wrong; of 80 + 3 * 320 rows they stand for, 80.
     assert alone.audit_rate == pytest.approx(0.2)
     assert weighted.audit_rate == pytest.approx(80 / 1040)
