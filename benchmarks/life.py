@@ -82,7 +82,7 @@ def batches(count: int) -> dict[str, object]:
         "what": f"{count:,} batches through monitor and examine, one process",
         "seconds": round(time.perf_counter() - began),
         "figure": f"{slope:+.2f} kB of memory per batch ({low:+.2f} to {high:+.2f}); "
-        f"{before} open files after a fifth of them, {after} at the end",
+        f"{before} open files after the warm-up, {after} at the end",
         "held": "yes" if (low <= 0 or high < KILOBYTES) and after <= before else "no",
     }
 

@@ -93,7 +93,7 @@ for week in range(1, WEEKS + 1):
             "interval": f"{batch.errors_low} to {batch.errors_high}",
             "alarm": batch.alarm,
             "wrong in the queue": f"{seen['wrong']:.0f} of {len(queue)}",
-            "predicted": f"{100 * seen['predicted']:.0f}%",
+            "predicted share": f"{100 * seen['predicted']:.0f}%",
         }
     )
     if week in (1, CHANGE):

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from benchmarks.claims.common import Measured, rate, simulated
+from benchmarks.claims.common import Measured, rate, simulated, times
 from benchmarks.claims.worlds_ties import Rows, Truth, content, smooth
 
 from falcon_discover.evaluation.budget import missed_bound, review_budget
@@ -83,7 +83,8 @@ def measure(share: float) -> Iterator[Measured]:
         for part in SHARES:
             yield rate(
                 AREA,
-                f"The next {size:,} rows exceed {part:g} of the base rate after the budget for it",
+                f"The next {size:,} rows exceed {part:g} times the base rate after the budget "
+                "for it",
                 [line[size, part][0] for line in drawn],
                 at_most=0.05,
             )
@@ -94,7 +95,7 @@ def measure(share: float) -> Iterator[Measured]:
             at_most=0.05,
         )
     looked = simulated(partial(_looked, truth), round(1_000 * share))
-    for i, what in enumerate(("at any budget of the curve", "at a budget picked by looking")):
+    for i, what in enumerate(("at any budget of the curve", "at a budget chosen by looking")):
         yield rate(
             AREA,
             f"The rate left unreviewed exceeds the drawn bound {what}",
@@ -104,13 +105,13 @@ def measure(share: float) -> Iterator[Measured]:
     for copies in COPIES:
         copied = simulated(partial(_copied, truth, copies), round(1_000 * share))
         claims = (
-            "guaranteed budget leaves over half the base rate",
-            "top 10% misses over its bound",
+            "guaranteed budget leaves more than half the base rate",
+            "top 10% misses more than its bound",
         )
         for i, what in enumerate(claims):
             yield rate(
                 AREA,
-                f"Every row {copies} times: the {what}",
+                f"Every row {times(copies)}: the {what}",
                 [line[i] for line in copied],
                 at_most=0.05,
             )

@@ -22,7 +22,7 @@ class Measured:
     ----------
     area : the module
     claim : what is measured, in words
-    nominal : what it must be, in words ("at most 5%", "at least 94%", "within .002 of 0")
+    nominal : what it must be, in words ("at most 5%", "at least 94%", "within 0.002 of 0")
     value, low, high : what was measured, and its 95% interval
     draws : simulated data sets
     holds : whether the interval is compatible with what is claimed
@@ -91,6 +91,11 @@ def mean(
         len(known),
         holds,
     )
+
+
+def times(copies: int) -> str:
+    """Return how often a row is there, in words."""
+    return "twice" if copies == 2 else f"{copies} times"
 
 
 def simulated(one: Callable[[int], Any], draws: int) -> list[Any]:

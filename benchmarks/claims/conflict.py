@@ -23,25 +23,25 @@ def measure(share: float) -> Iterator[Measured]:
     for n in (FEW_ROWS, 5_000, 10_000):
         yield rate(
             AREA,
-            f"errors dealt out evenly over {n:,} rows: best slice shown as worse",
+            f"errors spread evenly over {n:,} rows: the best slice is shown as worse",
             simulated(lambda seed, n=n: evenly(seed, n), draws * (3 if n == FEW_ROWS else 1)),
             at_most=0.05,
         )
     yield rate(
         AREA,
-        "errors of a model permuted among its confident rows: best slice shown as worse",
+        "errors of a model permuted among its confident rows: the best slice is shown as worse",
         simulated(permuted, draws),
         at_most=0.05,
     )
     yield rate(
         AREA,
-        "a model that is wrong as often as it says: best slice shown as worse",
+        "a model that is wrong as often as it says: the best slice is shown as worse",
         simulated(calibrated, draws),
         at_most=0.05,
     )
     yield rate(
         AREA,
-        "a planted conflict, three times the rate at the same confidence: shown",
+        "a planted conflict, three times the rate at the same confidence: it is shown",
         simulated(planted, draws),
         at_least=0.8,
     )

@@ -123,23 +123,23 @@ def measure(share: float) -> Iterator[Measured]:
         for place, what in enumerate(("rate", "AUROC", "difference of AUROCs", "risk per error")):
             yield rate(
                 AREA,
-                f"{name}: interval of the {what} holds it",
+                f"{name}: interval of the {what} contains it",
                 [line[place][0] for line in drawn],
                 at_least=0.94,
             )
             yield rate(
                 AREA,
-                f"{name}: interval of the {what} holds it, rows taken as independent",
+                f"{name}: interval of the {what} contains it, treating rows as independent",
                 [line[place][1] for line in drawn],
                 at_least=0.0,
             )
     for grouped in (True, False):
-        how = "" if grouped else ", rows taken as independent"
+        how = "" if grouped else ", treating rows as independent"
         at = {"at_most": 0.05} if grouped else {"at_least": 0.05}
         confirmed = simulated(partial(_region, grouped), round(TESTED * share))
-        yield rate(AREA, f"any region confirmed, none there{how}", confirmed, **at)
+        yield rate(AREA, f"a region is confirmed where there is none{how}", confirmed, **at)
         shown = simulated(partial(_slice, grouped), round(TESTED * share))
-        yield rate(AREA, f"best slice shown as worse, none is{how}", shown, **at)
+        yield rate(AREA, f"the best slice is shown as worse where none is{how}", shown, **at)
 
 
 def _failures(name: str, drawn: list[tuple[bool, ...]]) -> Iterator[Measured]:
@@ -151,12 +151,17 @@ def _failures(name: str, drawn: list[tuple[bool, ...]]) -> Iterator[Measured]:
         yield rate(AREA, f"{name}: the {claim}", [line[place] for line in drawn], at_most=0.05)
         yield rate(
             AREA,
-            f"{name}: the {claim}, rows taken as independent",
+            f"{name}: the {claim}, treating rows as independent",
             [line[3 + place] for line in drawn],
             at_least=0.05,
         )
     smaller = [line[2] for line in drawn]
-    yield rate(AREA, f"{name}: the guaranteed budget leaves rows unread", smaller, at_least=0.0)
+    yield rate(
+        AREA,
+        f"{name}: the guaranteed budget leaves eligible rows unreviewed",
+        smaller,
+        at_least=0.0,
+    )
 
 
 def _promised(truth: Truth, varying: bool, seed: int) -> tuple[bool, ...]:

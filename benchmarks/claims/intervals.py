@@ -25,14 +25,14 @@ def measure(share: float) -> Iterator[Measured]:
         for area in (0.6, 0.75, 0.85, 0.95, 0.99):
             yield rate(
                 AREA,
-                f"AUROC {area}, {events} events: interval holds it",
+                f"AUROC {area}, {events} events: interval contains it",
                 simulated(lambda seed, e=events, a=area: single(seed, e, a), draws),
                 at_least=0.94,
             )
     for events in EVENTS:
         yield rate(
             AREA,
-            f"AUROC .85, scores of about seven values, {events} events: interval holds it",
+            f"AUROC 0.85, scores of about seven values, {events} events: interval contains it",
             simulated(lambda seed, e=events: single(seed, e, 0.85, tied=True), draws),
             at_least=0.94,
         )
@@ -40,7 +40,7 @@ def measure(share: float) -> Iterator[Measured]:
         for rho in (0.0, 0.5, 0.9, 0.99):
             yield rate(
                 AREA,
-                f"difference of AUROCs, correlation {rho}, {events} events: interval holds it",
+                f"difference of AUROCs, correlation {rho}, {events} events: interval contains it",
                 simulated(lambda seed, e=events, r=rho: paired(seed, e, r), draws),
                 at_least=0.94,
             )

@@ -20,7 +20,7 @@ NOMINAL = f"at most {MARGIN:g}"
 
 
 def noise(seed: int, n: int) -> float:
-    """Return the AUROC of `auto` on its own rows where nothing tells errors apart, less .5."""
+    """Return the AUROC of `auto` on its own rows where nothing tells errors apart, less 0.5."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(rng.normal(size=(n, 6)), columns=list("abcdef"))
     p = expit(rng.normal(0, 3, n))
@@ -63,7 +63,7 @@ def measure(share: float) -> Iterator[Measured]:
     """Yield the lines of this area."""
     line = partial(mean, AREA, nominal=NOMINAL, at_most=MARGIN)
     above = simulated(partial(noise, n=400), max(2, round(share * 400)))
-    yield line("eligible AUROC of auto on its own 400 rows of noise, above .5", above)
+    yield line("eligible AUROC of auto on its own 400 rows of noise, above 0.5", above)
     over = np.array(simulated(partial(gain, n=1_500), max(2, round(share * 100))))
     for column, what in enumerate(("eligible AUROC of auto", "gain of auto over gated confidence")):
         yield line(f"{what} on the rows of the fit, above its expectation", over[:, column])

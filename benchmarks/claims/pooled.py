@@ -27,7 +27,7 @@ def measure(share: float) -> Iterator[Measured]:
         for place, figure in enumerate(("AUROC", "Capture@20")[: 2 if events > 5 else 1]):
             yield rate(
                 AREA,
-                f"gain in {figure} over four splits, {words}: interval holds it",
+                f"gain in {figure} over four splits, {words}: interval contains it",
                 [outcome[place] for outcome in outcomes],
                 at_least=0.94 if events > 5 else 0.92,
             )

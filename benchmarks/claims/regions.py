@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from benchmarks.claims.common import Measured, rate, simulated
+from benchmarks.claims.common import Measured, rate, simulated, times
 
 from falcon_discover import datasets
 from falcon_discover.data.table import Table
@@ -53,21 +53,25 @@ def measure(share: float) -> Iterator[Measured]:
     """Yield false confirmations, what is said on new rows, and how often regions are found."""
     for copies, n_rows in COPIES.items():
         confirmed = simulated(partial(_false, n_rows, copies), int(share * DRAWS))
-        rows = "independent rows" if copies == 1 else f"each row {copies} times"
-        yield rate(AREA, f"any region confirmed, none there; {rows}", confirmed, at_most=0.05)
+        rows = "independent rows" if copies == 1 else f"each row {times(copies)}"
+        yield rate(
+            AREA, f"a region is confirmed where there is none; {rows}", confirmed, at_most=0.05
+        )
     confirmed = simulated(_beyond, int(share * DRAWS))
-    claim = "any region beyond confidence confirmed, none there; confidence follows the columns"
+    claim = "an unexpected region is confirmed where there is none; confidence follows the columns"
     yield rate(AREA, claim, confirmed, at_most=0.05)
     told = {hard: simulated(partial(_planted, hard), int(share * DRAWS / 2)) for hard in HARD}
     found = [line for lines in told.values() for line in lines if line]
     for kind, copies, outcome, is_wrong in ON_NEW_ROWS:
-        rows = "new rows" if copies == 1 else f"new rows, each {copies} times"
+        rows = "new rows" if copies == 1 else f"new rows, each {times(copies)}"
         said = [line[kind, copies] == outcome for line in found]
         limit = {"at_most": 0.05} if is_wrong else {"at_least": 0.0}
         yield rate(AREA, f"{kind} region called {outcome!r}; {rows}", said, **limit)
     for (shape, n_rows, mass, density), lines in told.items():
-        claim = f"planted region found: {shape}, {n_rows:,} rows, {mass:.0%}, {density:.0%} wrong"
-        yield rate(AREA, claim, [bool(line) for line in lines], at_least=0.0)
+        where = f"{shape}, {n_rows:,} rows, {mass:.0%} inside, {density:.0%} wrong"
+        yield rate(
+            AREA, f"planted region found: {where}", [bool(line) for line in lines], at_least=0.0
+        )
 
 
 def _found(table: Table, p: Any, y: Any, seed: int) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:

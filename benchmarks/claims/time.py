@@ -52,14 +52,14 @@ def audited(seed: int, n: int, cv: Any) -> float:
 def measure(share: float) -> Iterator[Measured]:
     """Yield the lines of this area."""
     draws = max(2, round(share * 200))
-    what = "estimated rate of confident errors, less that of the rows to come"
+    what = "estimated rate of confident errors, minus that of the rows to come"
     ordered = simulated(partial(audited, n=200, cv=TimeSeriesSplit(PERIODS - 1)), draws)
     nominal = f"within {MARGIN:g} of 0"
     yield mean(AREA, f"audit in the order of time: {what}", ordered, nominal=nominal, within=MARGIN)
     shuffled = simulated(partial(audited, n=200, cv=5), draws)
     yield mean(
         AREA,
-        f"shuffled audit, which is not to be used here: {what}",
+        f"shuffled audit, wrong for such rows: {what}",
         shuffled,
         nominal="below -0.05",
         at_most=-0.05,

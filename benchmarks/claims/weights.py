@@ -61,8 +61,8 @@ def measure(share: float) -> Iterator[Measured]:
         name = f"{kept:.0%} of one class kept"
         drawn = simulated(partial(_one, truth, true_rate, area, kept), round(DRAWS * share))
         claims = (
-            "guaranteed budget leaves over half the base rate",
-            f"top {BUDGET:.0%} misses over its bound",
+            "guaranteed budget leaves more than half the base rate",
+            f"top {BUDGET:.0%} misses more than its bound",
         )
         for place, claim in enumerate(claims):
             failed = [line[place] for line in drawn]
@@ -70,18 +70,18 @@ def measure(share: float) -> Iterator[Measured]:
         for place, what in ((2, "rate"), (3, "AUROC")):
             yield rate(
                 AREA,
-                f"{name}: interval of the {what} holds that of the full table",
+                f"{name}: interval of the {what} contains that of the full table",
                 [line[place] for line in drawn],
                 at_least=0.94,
             )
         yield rate(
             AREA,
-            f"{name}: interval of the rate without the weights holds it",
+            f"{name}: interval of the rate, ignoring the weights, contains it",
             [line[4] for line in drawn],
             at_least=0.0,
         )
     confirmed = simulated(_region, round(TESTED * share))
-    yield rate(AREA, "any region confirmed, none there", confirmed, at_most=0.05)
+    yield rate(AREA, "a region is confirmed where there is none", confirmed, at_most=0.05)
 
 
 @dataclass(frozen=True)

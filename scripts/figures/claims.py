@@ -49,17 +49,17 @@ def claims_table() -> str:
 
 
 def summary_table() -> str:
-    """Return how many claims of each area hold, and how many did not with the release before."""
+    """Return how many claims of each area hold, and how many of these failed a release ago."""
     after, before = (results("statistics", f"{name}.csv") for name in ("after", "before"))
     rows = []
     for area, part in after[after["nominal"] != NOTHING].groupby("area", sort=False):
         failed = before[(before["area"] == area) & ~before["holds"]]["claim"]
-        mended = int((part["holds"] & part["claim"].isin(failed)).sum())
+        fixed = int((part["holds"] & part["claim"].isin(failed)).sum())
         low, high = part["draws"].min(), part["draws"].max()
         draws = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         held = int(part["holds"].sum())
-        rows.append([AREAS[area], str(len(part)), draws, str(held), str(mended)])
-    return table(["claims about", "claims", "draws of each", "hold", "did not hold in 0.1.0"], rows)
+        rows.append([AREAS[area], str(len(part)), draws, str(held), str(fixed)])
+    return table(["claims about", "claims", "draws of each", "hold", "fixed since 0.1.0"], rows)
 
 
 TABLES = {"claims": claims_table, "claims_summary": summary_table}

@@ -43,7 +43,7 @@ def _aurocs(runs: pd.DataFrame) -> list[str]:
 
 
 def count_table() -> str:
-    """Return expected against flipped labels, and how often the interval holds."""
+    """Return expected against flipped labels, and how often the interval covers it."""
     known, rows = results("label_doubt.csv"), []
     known["kind"] = known["data"].isin(["bent", "three"]).map({True: "generated", False: "real"})
     for noise, runs in known.groupby("noise"):
@@ -63,7 +63,7 @@ def count_table() -> str:
             )
     heads = [
         "labels flipped", "tables", "runs", "confident errors", "flipped among them",
-        "expected to be wrong", "95% intervals that hold",
+        "expected to be wrong", "covered by the 95% interval",
     ]  # fmt: skip
     return table(heads, rows)
 

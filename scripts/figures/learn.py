@@ -18,8 +18,8 @@ def learn_table() -> str:
             runs = known[(known["world"] == world) & (known["method"] == method)]
             rows.append([world, method, *_figures(runs)])
     heads = [
-        "world", "audit", "confident errors found", "mean share found", "expected / observed, all",
-        "in the reviewed 5%", "tenths, mean gap",
+        "world", "method", "confident errors found", "mean share found", "expected / observed, all",
+        "in the reviewed 5%", "total gap over tenths",
     ]  # fmt: skip
     return table(heads, rows)
 

@@ -17,6 +17,7 @@ ESTIMATES = {
 ONE_STEP = 0.6
 KINDS = ("random", "shifted")
 LEAST, MANY = 10, 30
+COVERAGE = "coverage of the 95% interval"
 
 
 def _batches() -> pd.DataFrame:
@@ -41,15 +42,15 @@ def monitor_table() -> str:
     whole = results("monitor.csv")
     for name, chosen in (
         (f"sum of risks, {MANY} errors or more found", whole["events"] >= MANY),
-        (f"sum of risks, {LEAST} errors or more to be expected", whole["by_audit_rate"] >= LEAST),
+        (f"sum of risks, {LEAST} errors or more expected", whole["by_audit_rate"] >= LEAST),
     ):
         line = [name]
         for kind in KINDS:
             line += _figures(whole[chosen & (whole["kind"] == kind)], "errors")
         rows.append(line)
     for name, audited in (
-        ("chance alone: the batch's, and the audit's", True),
-        ("chance alone: the batch's", False),
+        ("chance alone, in the batch and the audit", True),
+        ("chance alone, in the batch", False),
     ):
         line = [name]
         for kind in KINDS:
@@ -58,7 +59,9 @@ def monitor_table() -> str:
     counts = [f"{int((known['kind'] == kind).sum()):,}" for kind in KINDS]
     heads = ["estimate"]
     for kind, count in zip(KINDS, counts, strict=True):
-        heads += [f"{count} {kind} batches: median error", "bias", "95% interval holds"]
+        heads += [
+            f"{kind} ({count} batches): median error", f"{kind}: bias", f"{kind}: {COVERAGE}",
+        ]  # fmt: skip
     return table(heads, rows)
 
 
@@ -102,7 +105,7 @@ def monitor_data_table() -> str:
         rows.append([name, str(audits), str(len(batches)), events, *_figures(batches, "errors")])
     heads = [
         "data", "audits", "batches", "median confident errors", "median error", "bias",
-        "95% interval holds",
+        COVERAGE,
     ]  # fmt: skip
     return table(heads, rows)
 
@@ -144,8 +147,8 @@ def watch_table() -> str:
         for line in results("calibration_watch.csv").itertuples()
     ]
     heads = [
-        "errors per estimated error", "alarm within 10 batches", "within 25",
-        "within 200", "median batch of the alarm",
+        "true errors per estimated error", "alarm within 10 batches", "within 25",
+        "within 200", "median batch at alarm",
     ]  # fmt: skip
     return table(heads, rows)
 

@@ -17,7 +17,7 @@ def gains() -> pd.DataFrame:
 
 
 def multiclass_table() -> str:
-    """Return the mean AUROCs of each data set, and how often one ranking is surely better."""
+    """Return the mean AUROCs of each data set, and how often one ranking is clearly better."""
     known, rows = gains(), []
     every = results("multiclass.csv")
     for data, all_runs in every.groupby("data", sort=False):
@@ -26,7 +26,7 @@ def multiclass_table() -> str:
     rows.append(["**all**", *_figures(known, every)])
     heads = [
         "data", "classes", "confident errors", "runs compared", "gated confidence", "auto",
-        "mean gain", "surely above / below", "tenths of the risk that hold",
+        "mean gain", "clearly above / below", "risk tenths within their interval",
     ]  # fmt: skip
     return table(heads, rows)
 
@@ -72,7 +72,7 @@ def multiclass_risk_table() -> str:
         )
     heads = [
         "model", "tau", "eligible rows", "errors predicted", "found",
-        "tenths of the risk that hold", "as if rows were independent",
+        "risk tenths within their interval", "as if rows were independent",
     ]  # fmt: skip
     return table(heads, rows)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from figures.common import results, table
 
 # By what the model was trained on.
-TRAINED_ON = ("these rows", "as many others")
-MORE = "up to 20 times as many others"
+TRAINED_ON = {"these rows": "these rows", "as many others": "as many other rows"}
+MORE = "up to 20 times as many other rows"
 
 
 def in_sample_table() -> str:
     """Return how many audits of each kind of model begin with the warning."""
     known = results("in_sample.csv")
-    groups = known["trained_on"].where(known["trained_on"].isin(TRAINED_ON), MORE)
-    heads = ["audits with a warning, by training rows of the model", *TRAINED_ON, MORE]
+    groups = known["trained_on"].map(TRAINED_ON).fillna(MORE)
+    heads = ["audits with a warning, by training rows of the model", *TRAINED_ON.values(), MORE]
     rows = []
     for model in known["model"].unique():
         line = [model]

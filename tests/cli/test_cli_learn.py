@@ -104,14 +104,14 @@ def test_rows_without_a_mark_are_left_out(place, tmp_path):
     [
         (lambda m: m.drop(columns="mark"), "lacks the column 'mark'"),
         (lambda m: m.drop(columns="row"), "lacks the column 'row'"),
-        (lambda m: m.assign(mark="perhaps"), "holds the mark 'perhaps'"),
+        (lambda m: m.assign(mark="perhaps"), "contains the mark 'perhaps'"),
         (lambda m: m.assign(mark="unsure"), "marks no row right or wrong"),
         (lambda m: m.assign(row=5), "marks row 5 more than once"),
         (lambda m: m.assign(row=m["row"] + 300), "has 300 rows: are the marks from another file?"),
         (lambda m: m.assign(row=m["row"] + 0.5), "use row numbers"),
         (lambda m: m.assign(row=m["row"].to_numpy()[::-1]), "are the marks from another audit"),
         (lambda m: m.assign(confidence=m["confidence"] - 0.1), "are the marks from another audit"),
-        (lambda m: m.assign(predicted="maybe"), "has predicted maybe in the marks"),
+        (lambda m: m.assign(predicted="maybe"), "is maybe in the marks but"),
     ],
 )
 def test_strange_marks_are_refused(place, tmp_path, change, sentence):
@@ -132,7 +132,7 @@ def test_other_mistakes_are_answered(place, tmp_path):
     words = ["learn", audit, one, tmp_path / "twice.csv", "--id", "key", "--save"]
     assert "more than one row" in run(*words, tmp_path / "n.falcon", code=1).stderr
     same = run("learn", audit, path, folder / "rows.csv", "--save", audit, code=1)
-    assert "give the new one a new name" in same.stderr
+    assert "give the new one another name" in same.stderr
     assert "--proba" in learned(place, tmp_path, None, "--proba", "p", code=1)[0].stderr
     LATER.drop(columns="load").to_csv(tmp_path / "few.csv", index=False)
     words = ["learn", audit, path, tmp_path / "few.csv", "--save", tmp_path / "n.falcon"]
@@ -186,9 +186,7 @@ def test_predictions_alone_with_more_classes(tmp_path):
     new = tmp_path / "new.falcon"
     run(*words, "--proba", "p_2,p_1,p_0", "--save", new)
     assert load(new).learned_.new_wrong == wrong.sum()
-    assert (
-        "name the column of their scores with --proba" in run(*words, "--save", new, code=1).stderr
-    )
+    assert "name the column of the scores with --proba" in run(*words, "--save", new, code=1).stderr
 
 
 @pytest.mark.parametrize(("labels", "wrong", "suggested"), [(0, 10, 1), (1, 10, 0), (0, 2, 0)])

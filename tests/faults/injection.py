@@ -22,7 +22,7 @@ from faults.contents import TOKEN
 KILLED, INTERRUPTED = 137, 130
 ONCE, FOR_GOOD, KILL, CTRL_C = (
     "one call fails",
-    "every call fails from there on",
+    "every call from then on fails",
     "the process is killed",
     "Ctrl-C",
 )

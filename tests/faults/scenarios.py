@@ -345,13 +345,13 @@ def little_memory(name: str, before: Path, work: Path) -> Iterator[str]:
 
 
 SCENARIOS = (
-    Scenario("a file may not grow", ("save", "score", "report", "monitor"), long_files),
+    Scenario("file size limit reached", ("save", "score", "report", "monitor"), long_files),
     Scenario("the disk is full", ("save", "score", "report", "monitor"), full_disk),
     Scenario("the disk is read-only", ("save", "bench run", "score", "report", "monitor", "learn"),
              read_only),
     Scenario("the folder may not be written to",
              ("save", "bench run", "score", "report", "monitor", "learn"), no_permission),
-    Scenario("the same twice at once", ("save", "bench run", "score", "report", "monitor"), rivals),
+    Scenario("two runs at once", ("save", "bench run", "score", "report", "monitor"), rivals),
     Scenario("rows changed before the next start", ("score", "monitor"), changed_input),
     Scenario("a finished part is damaged", ("score", "monitor"), damaged_part),
     Scenario("a Dask worker is killed", ("score", "monitor"), clusters.worker_dies),

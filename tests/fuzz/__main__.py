@@ -38,12 +38,12 @@ def inputs(cases: int, only: str, again: bool) -> Iterator[dict[str, Any]]:
         for fault, count in whole.faults.most_common():
             print(f"  {count} x {fault}\n      {whole.examples[fault]}", flush=True)
         yield {
-            "generated": part.what,
+            "input": part.what,
             "cases": whole.came["cases"],
             "answered": whole.came["answered"],
             "refused": whole.came["refused"],
             "faults": sum(whole.faults.values()),
-            "mended": len(MENDED.get(part.what, ())),
+            "fixed": len(MENDED.get(part.what, ())),
         }
 
 
@@ -78,9 +78,7 @@ def shown(name: str, lines: Iterator[dict[str, Any]], *, keep: bool) -> int:
 
 
 def _keep_mended() -> None:
-    found = [
-        {"generated": part, "found and mended": line} for part in MENDED for line in MENDED[part]
-    ]
+    found = [{"input": part, "found and fixed": line} for part in MENDED for line in MENDED[part]]
     table = pd.DataFrame(found)
     table.to_csv(RESULTS / "mended.csv", index=False, lineterminator="\n")
 

@@ -331,17 +331,17 @@ class Relation:
     share: float = 1.0
 
 
-BITS, DIGITS, SINGLE = "to the last bit", "but for the last digits", "to single precision"
-RANKED = "but for the last digits; what is learned, within 0.02"
+BITS, DIGITS, SINGLE = "to the last bit", "except for the last digits", "to single precision"
+RANKED = "except for the last digits; what is learned, within 0.02"
 RELATIONS = (
     Relation("the same audit twice", BITS, again),
     Relation("new rows in another order", DIGITS, rows_turned),
     Relation("columns in another order, signals and gate", SINGLE, columns_turned),
     Relation("columns renamed", BITS, renamed),
     Relation("row labels changed", BITS, labelled),
-    Relation("classes called otherwise", BITS, named_classes),
+    Relation("classes renamed", BITS, named_classes),
     Relation("classes swapped", RANKED, flipped),
-    Relation("a constant column more", SINGLE, constant_column),
+    Relation("one more constant column", SINGLE, constant_column),
     Relation("numbers in other units (powers of two)", BITS, rescaled),
     Relation("pandas, polars, Arrow, numpy", BITS, containers),
     Relation("nullable, Arrow, object and category columns", BITS, types),
@@ -350,7 +350,7 @@ RELATIONS = (
     Relation("a loaded audit on one thread and two", BITS, loaded_threads),
     Relation("predictions alone and the frozen model", BITS, predictions_alone),
     Relation("a saved audit and the live one", BITS, loaded),
-    Relation("rows at once and in two parts", DIGITS, in_parts),
+    Relation("rows all at once and in two parts", DIGITS, in_parts),
     Relation("files in parts of any size, and rows in memory", DIGITS, parts_of_files, 0.5),
     Relation("local and Dask", BITS, on_a_cluster, 0.05),
     Relation("whole weights and repeated rows, eleven figures", DIGITS, repeated, 5.0),

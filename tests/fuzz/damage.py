@@ -160,7 +160,7 @@ def _sizes(content: bytes, rng: np.random.Generator) -> bytes:
 
 
 def _edited(content: bytes, rng: np.random.Generator) -> bytes:
-    """Edit the manifest, and leave its checksum."""
+    """Edit the manifest, and leave its checksum as it is."""
     parts = members(content)
     text = parts["manifest.json"]
     head, changed = json.loads(text), json.loads(text)
@@ -228,7 +228,7 @@ DAMAGE: dict[str, Damage] = {
     "members deleted": _lost,
     "a member renamed or added": _renamed,
     "a member of another audit": _of_another,
-    "a manifest edited, its checksum left": _edited,
+    "a manifest edited, its checksum unchanged": _edited,
     **FORGED,
 }
 

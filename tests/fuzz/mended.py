@@ -1,74 +1,79 @@
-"""What the campaign found, and what was mended: one line each, in the words of the docs."""
+"""What the campaign found, and what was fixed: one line each, in the words of the docs."""
 
 from __future__ import annotations
 
 # By part of the campaign, as `Part.what` calls it.
 MENDED: dict[str, tuple[str, ...]] = {
     "tables of every type, container and name": (
-        "Masked cells of an array were taken for values, in X and in all that comes with it. "
+        "Masked cells of an array were read as values, in X and in everything given with it. "
         "Refused.",
-        "A column name with half a character in it ended in an encoding error. Refused by name.",
-        "A cell without a text of its own ended in its own exception. Refused, with its column.",
-        "True and 1 in one column of objects got the text of whichever came first, so row order "
-        "mattered. Each has its own.",
-        "An Arrow table whose notes for pandas name a type that cannot be made again ended in a "
-        "TypeError. Read without the notes.",
-        "Some errors repeated the whole table, or a cell of thousands of characters. They are cut.",
+        "A column name with half a character in it caused an encoding error. Refused; the message "
+        "names the column.",
+        "A cell that cannot be turned into text raised an exception of its own. Refused; the "
+        "message names the column.",
+        "True and 1 in one object column both got the text of whichever came first, so row order "
+        "mattered. Each keeps its own.",
+        "An Arrow table whose pandas metadata names a type that cannot be restored caused a "
+        "TypeError. Read without the metadata.",
+        "Some error messages repeated the whole table, or a cell of thousands of characters. They "
+        "are shortened.",
     ),
     "later tables, read as earlier ones": (
-        "Numbers in a column that held dates at the fit were read as nanoseconds. Refused.",
-        "Dates that were not written the ISO way were guessed at. Refused.",
+        "Numbers in a column that had dates at the fit were read as nanoseconds. Refused.",
+        "Dates that were not in ISO format were guessed at. Refused.",
         "Complex numbers in a later column lost their imaginary part. Refused.",
     ),
     "labels": (
-        "Two labels that differ only by a NUL at the end were taken for each other. Told apart.",
-        "Labels of no rows were accepted; whole numbers beyond 64 bits ended in an overflow. "
-        "Refused.",
-        "A label with half a character in it ended in an encoding error later on. Refused.",
+        "Two labels that differ only in a NUL at the end counted as the same label. They are kept "
+        "apart.",
+        "An empty list of labels was accepted, and whole numbers beyond 64 bits overflowed. Both "
+        "are refused.",
+        "A label with half a character in it caused an encoding error later on. Refused.",
     ),
     "weights": (
-        "Weights, groups, costs and times in a pandas Series of another row order were taken by "
-        "position. Refused, as labels were.",
-        "Weights beyond 1e150 overflowed, and vanishing ones became NaN. Refused beyond 1e50 and "
-        "below 1e-50.",
+        "Weights, groups, costs and times in a pandas Series with another row order were matched "
+        "by position. Refused, as labels were.",
+        "Weights above 1e150 overflowed, and vanishingly small ones became NaN. Weights above "
+        "1e50 or below 1e-50 are refused.",
         "Complex weights lost their imaginary part; lists of lists and very long whole numbers "
-        "ended in other errors. Refused.",
+        "raised other exceptions. Refused.",
     ),
     "costs": ("Complex, masked and overflowing costs were accepted. Refused.",),
     "times": (
         "Times far beyond the year 2262 wrapped around and changed the order of rows. Refused.",
-        "Times that came as objects ended in other errors. Read, or refused.",
+        "Times given as objects raised other exceptions. They are read, or refused.",
     ),
     "figures of `metrics`": (
-        "Texts, complex numbers, masked and two-dimensional arrays ended in numpy's errors. "
-        "Refused by name.",
-        "`k`, `tau`, `n_bins` of another type ended in a TypeError. Refused by name.",
+        "Strings, complex numbers, and masked or two-dimensional arrays raised numpy's errors. "
+        "Refused; the message names the argument.",
+        "`k`, `tau` or `n_bins` of the wrong type raised a TypeError. Refused; the message names "
+        "the argument.",
     ),
     "marks compared with a review list": (
-        "A file without marks, and thresholds by class with no row left, ended in tracebacks. "
-        "Answered.",
-        "A doubt that is missing in an edited list ended in a traceback. It counts as none.",
+        "A file without marks, or thresholds by class with no row left, ended in a traceback. "
+        "Both are answered.",
+        "A label doubt missing from an edited list ended in a traceback. It counts as 0.",
     ),
     "marks to learn from": (
-        "Names of rows and batches were compared by their first 160 characters, so long ones that "
-        "differ at their end were one: `monitor --by` put their rows into one batch. Compared in "
-        "full.",
-        "Row numbers in Arrow's own types ended in its errors. Read, or refused.",
+        "Only the first 160 characters of row and batch names were compared, so long names that "
+        "differ at the end counted as one: `monitor --by` put their rows into one batch. They are "
+        "compared in full.",
+        "Row numbers in Arrow's own types raised Arrow's errors. They are read, or refused.",
     ),
     "audits of predictions, and a question": (
-        "Ragged scores ended in numpy's error. Refused.",
-        "With weights, a constant signal gave a RuntimeWarning of numpy. Silent: the result was "
-        "right.",
-        "Where all confident errors, all errors or all confident rows had weight 0, a division by "
-        "zero or another library's error came. Such rows count and teach as if they were not "
-        "there.",
+        "Ragged scores raised an error of numpy's. Refused.",
+        "With weights, a constant signal caused a RuntimeWarning from numpy. The warning is gone; "
+        "the result was right.",
+        "Where all confident errors, all errors or all confident rows had weight 0, there was a "
+        "division by zero or an error from another library. Rows of weight 0 count and teach as "
+        "if they were not there.",
     ),
     "models that misbehave": (
         "A model that adds columns to the table it is given changed the user's own table. It gets "
         "a table of its own.",
     ),
     "later rows: scored, monitored, compared, learned from": (
-        "Columns in another order were refused with scikit-learn's ValueError. Now an InputError "
-        "with the same words.",
+        "Columns in another order were refused with scikit-learn's ValueError. It is now an "
+        "InputError with the same words.",
     ),
 }

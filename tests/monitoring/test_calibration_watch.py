@@ -60,7 +60,7 @@ def test_errors_that_come_by_the_group_rarely_give_an_alarm(global_random_seed):
         apart.append(alone.alarm)
     assert rarely(together, 0.05)
     assert np.mean(apart) > 0.3
-    with pytest.raises(InputError, match="design_effect is 0.5: it is 1 or more"):
+    with pytest.raises(InputError, match=r"design_effect is 0\.5: it is 1 or more"):
         CalibrationWatch().after(3, 2.0, design_effect=0.5)
 
 
@@ -91,7 +91,7 @@ def test_it_says_what_is_wrong_with_what_it_is_given():
 
 def test_it_says_in_words_what_to_do():
     assert "Next: compare" in repr(CalibrationWatch())
-    assert "The risks hold so far. 41 confident errors in 2 batches" in repr(
+    assert "The risks hold so far. 41 confident errors were found in 2 batches" in repr(
         watched([20, 21], 20.0)
     )
     assert "Next: audit again" in repr(watched([60] * 4, 20.0))

@@ -119,7 +119,7 @@ def test_every_contradicted_confident_prediction_is_listed_once(noisy):
 
 def test_the_result_speaks_for_itself(noisy):
     noise = noisy[0].label_noise()
-    assert f"Of {int(noise.errors)} confident errors, about" in repr(noise)
+    assert f"The model made {int(noise.errors)} confident errors; about" in repr(noise)
     assert "Check the labels" in repr(noise)
     assert "<table" in noise._repr_html_()
     told = noise.to_dict()
@@ -190,7 +190,13 @@ def test_without_a_contradiction_there_is_nothing_to_doubt():
 def test_one_expected_label_is_told_in_the_singular():
     noise = LabelNoise(pd.DataFrame(columns=list(COLUMNS)), 12.0, 1.2, 0.0, 4.0, 0.01, 0.0, 0.02)
     assert noise.words() == (
-        "Of 12 confident errors, about 1 looks like a wrong label (95% interval 0 to 4)."
+        "The model made 12 confident errors; about 1 looks like a wrong label "
+        "(95% interval 0 to 4)."
+    )
+    one = LabelNoise(noise.doubts, 1.0, 0.3, 0.0, 1.0, 0.01, 0.0, 0.02)
+    assert one.words() == (
+        "The model made 1 confident error; it is unlikely to be a wrong label "
+        "(95% interval 0 to 1)."
     )
 
 

@@ -120,7 +120,7 @@ def test_learning_in_steps_keeps_all_that_was_learned(falcon, top):
     np.testing.assert_allclose(both.score_samples(), at_once.score_samples(), rtol=1e-6)
     told = both.learned_
     assert (told.rounds, told.rows, told.new_rows) == (2, 60, 30)
-    assert "learned 2 times, from 60 reviewed predictions" in told.words()
+    assert "In 2 rounds so far it has learned from 60 reviewed predictions" in told.words()
 
 
 def test_order_of_rows_does_not_matter(wiser, falcon, top):

@@ -135,7 +135,7 @@ def test_a_batch_without_a_confident_prediction_has_no_errors(falcon, later):
     unsure = later.X[np.maximum(later.proba, 1 - later.proba) < 0.9]
     found = falcon.monitor(unsure)
     assert (found.eligible, found.errors, found.errors_high) == (0, 0.0, 0)
-    assert "there is no confident error" in found.sentence
+    assert "there are no confident errors" in found.sentence
     assert np.isnan(found.rate)
     assert found.compare(errors=0).held
 

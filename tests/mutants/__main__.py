@@ -6,7 +6,8 @@ The tests of the rooms run once, and which lines each of them reaches is kept. T
 drawn from each group of modules; a process of its own imports the changed module and runs the
 tests that reach the line, the quickest first, until one fails. What is done is kept in the work
 folder: the same command goes on. The results are `results/reliability/mutants.csv` and
-`mutants_left.csv`, the survivors; `EXPLAINED` says why some of them cannot be told apart.
+`mutants_left.csv`, the changes that no test notices; `EXPLAINED` says which of them are harmless,
+and why.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ TESTS = [f"{place}/{room}" for room in ROOMS for place in ("tests", "src/falcon_
 # Seconds: of the tests that one mutant gets; of the processor until it counts as hanging; and until
 # it does so without the processor.
 ENOUGH, PATIENCE, STANDSTILL = 40.0, 240, 1_200.0
+# What a change that no test fails on is called in the table.
+UNNOTICED = {"survives": "not noticed", "not reached": "not reached"}
 QUIET = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
 
 
@@ -177,7 +180,7 @@ def main() -> None:
         for mutant in drawn:
             where = str(mutant.path.relative_to(ROOT))
             key = hashlib.sha256(f"{where}\n{mutant.source}".encode()).hexdigest()[:16]
-            if fates.get(key) in (None, "survives", "not reached"):
+            if fates.get(key) in (None, *UNNOTICED):
                 tests = _enough(lines_of.get(where, {}), mutant.line, took)
                 fates[key] = (
                     fate(mutant.path, mutant.source, tests, given.work) if tests else "not reached"
@@ -187,11 +190,11 @@ def main() -> None:
             end = fates[key]
             line = mutant.path.read_text(encoding="utf-8").splitlines()[mutant.line - 1]
             reason = why(where.removeprefix("src/falcon_discover/"), mutant.change, line)
-            if end in ("survives", "not reached"):
-                end = "explained" if reason else end
+            if end in UNNOTICED:
+                end = "harmless" if reason else UNNOTICED[end]
                 left.append(
                     {"group": group, "place": f"{where}:{mutant.line}", "change": mutant.change,
-                     "fate": end, "why": reason}
+                     "verdict": end, "why": reason}
                 )  # fmt: skip
                 print(f"  {end}: {where}:{mutant.line} {mutant.change}", flush=True)
             counted[end] += 1
@@ -199,8 +202,8 @@ def main() -> None:
             {
                 "modules": group, "places": len(every), "tried": len(drawn),
                 "noticed": counted["killed"] + counted["hangs"],
-                "make no difference": counted["explained"],
-                "survive": counted["survives"] + counted["not reached"],
+                "harmless": counted["harmless"],
+                "not noticed": sum(counted[end] for end in UNNOTICED.values()),
             }
         )  # fmt: skip
         print(table[-1], flush=True)
@@ -208,7 +211,7 @@ def main() -> None:
 
     RESULTS.mkdir(parents=True, exist_ok=True)
     pd.DataFrame(table).to_csv(RESULTS / "mutants.csv", index=False, lineterminator="\n")
-    pd.DataFrame(left, columns=["group", "place", "change", "fate", "why"]).to_csv(
+    pd.DataFrame(left, columns=["group", "place", "change", "verdict", "why"]).to_csv(
         RESULTS / "mutants_left.csv", index=False, lineterminator="\n"
     )
 

@@ -9,40 +9,40 @@ EXPLAINED: dict[tuple[str, ...], str] = {
         "`area.value in (0.0, 1.0) and spread == 0.0`",
     ): "an area of 0 or 1 has no spread, and without spread the reach is 0",
     ("evaluation/betting.py", "`1` becomes `2`", "width = int(left.max()) + 1"): (
-        "pairs of numbers are told apart by any width above the largest of the second ones"
+        "any width above the largest second number tells the pairs apart"
     ),
     ("evaluation/bounds.py", "`81` becomes `82`"): (
-        "the sum over the grid of chances is an upper one whatever the grid"
+        "the sum over the grid of chances is an upper bound for any grid"
     ),
     ("evaluation/budget.py", "`2` becomes `3`"): (
-        "the steps are whole hundredths: rounded to two places or three they are the same"
+        "the steps are whole hundredths, the same rounded to two decimals or three"
     ),
     ("rankers/evidence.py", "`50` becomes `51`"): (
-        "a choice that matters for exactly 50 eligible rows, where either way of scaling will do"
+        "it matters only with exactly 50 eligible rows, where either way of scaling is fine"
     ),
     ("rankers/inputs.py", "`400` becomes `401`"): (
-        "a choice that matters for exactly 401 columns, which cost too much about as much as 400"
+        "it matters only with exactly 401 columns, which cost about as much as 400"
     ),
     (
         "rankers/correction.py", "`0` becomes `1`", "np.empty((0, 0)),",
-    ): "a place that is filled before anything is read from it",
+    ): "the value is replaced before it is read",
     ("monitoring/drift.py", "`0` becomes `1`", 'class_weight="balanced", random_state=0,'): (
-        "without early stopping, and on samples that are binned whole, the trees draw nothing"
+        "without early stopping and with all rows binned, the trees draw no random numbers"
     ),
     (
         "monitoring/statistics.py", "`True` becomes `False`",
         "tuple(own + more for own, more in zip(self.counts, other.counts, strict=True)),",
-    ): "their lengths were compared before",
+    ): "their lengths have been compared already",
     (
         "storage/archive.py", "`1` becomes `2`",
         'with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:',
-    ): "files are packed a little smaller, and a little more slowly",
+    ): "files are compressed a little better and a little more slowly",
     (
         "storage/checked.py", "`0` becomes `1`",
         "return bool(np.all(children > parents)) and _within(children, 0, count)",
     ): "a child that comes after its parent is at least 1",
     ("storage/checked.py", "`0` becomes `1`", "and _within(2 * inner + 2, 0, len(nodes))"): (
-        "twice a place, and 2, is at least 2"
+        "twice a position, plus 2, is at least 2"
     ),
 }  # fmt: skip
 

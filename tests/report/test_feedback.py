@@ -80,8 +80,8 @@ def test_a_changed_summary_is_said_in_a_sentence(tmp_path, summary, sentence):
             lambda r: r.assign(suspicion=np.nan),
             "has values that are not numbers in its column 'susp",
         ),
-        (lambda r: r.assign(confidence=95.0), "holds a confidence that is not between 0 and 1"),
-        (lambda r: r.assign(row=0), "holds a row more than once"),
+        (lambda r: r.assign(confidence=95.0), "has a confidence that is not between 0 and 1"),
+        (lambda r: r.assign(row=0), "has a row more than once"),
     ],
 )
 def test_a_changed_review_list_is_said_in_a_sentence(tmp_path, change, sentence):
@@ -92,7 +92,10 @@ def test_a_changed_review_list_is_said_in_a_sentence(tmp_path, change, sentence)
     ("marks", "sentence"),
     [
         ({"Row": [0], "mark": ["right"]}, "the marks lack the column 'row'"),
-        ({"row": ["a"], "mark": ["right"]}, "the marks' column 'row' holds texts"),
+        (
+            {"row": ["a"], "mark": ["right"]},
+            "the column 'row' of the marks has values that are not numbers",
+        ),
         ({"row": [1], "mark": ["right"]}, "row 1 is marked but not in the review list"),
         (
             {"row": [0, 3], "key": ["000000", "000009"], "mark": ["right", "right"]},
@@ -144,15 +147,15 @@ def test_a_contradiction_that_is_not_marked_as_a_wrong_label_is_still_said(tmp_p
     marks = pd.DataFrame({"row": [0, 6], "mark": ["label wrong", "right"]})
     said = told(tmp_path, marks=marks, code=0)
     assert "Reviewers marked 1 label wrong." in said
-    assert "1 other marks contradict the label" in said
+    assert "1 other mark contradicts the label" in said
 
 
 def test_a_label_that_agrees_with_the_prediction_cannot_be_the_wrong_one(tmp_path):
     marks = pd.DataFrame({"row": [3], "mark": ["label wrong"]})
-    assert "row 3 is marked 'label wrong', but its label is what" in told(tmp_path, marks=marks)
+    assert "row 3 is marked 'label wrong', but its label agrees with" in told(tmp_path, marks=marks)
 
 
 def test_a_label_that_is_not_known_cannot_be_marked(tmp_path):
     marks = pd.DataFrame({"row": [0], "mark": ["label wrong"]})
     review = review_of().drop(columns="actual")
-    assert "the audit knows no labels" in told(tmp_path, review=review, marks=marks)
+    assert "the audit has no labels" in told(tmp_path, review=review, marks=marks)

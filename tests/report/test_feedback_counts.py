@@ -66,7 +66,7 @@ def test_feedback_by_surprise_recovers_the_risk():
     ("marks", "sentence"),
     [
         ({"row": [0]}, "lack the column 'mark'"),
-        ({"row": [0], "mark": ["maybe"]}, "hold 'maybe' in row 0"),
+        ({"row": [0], "mark": ["maybe"]}, "contain 'maybe' in row 0"),
         ({"row": [0, 0], "mark": ["right", "wrong"]}, "row 0 is marked more than once"),
         ({"row": [1], "mark": ["right"]}, "row 1 is marked but not in the review list"),
     ],

@@ -180,7 +180,7 @@ class FalconDiscover(ClassifierMixin, TransformerMixin, Later):
             anything that saw its group, and intervals and bounds treat groups as independent
         sample_weight : how many rows each row stands for
         X_cal, y_cal : further labelled rows, for rankers that learn from validation rows
-        groups_cal, sample_weight_cal : the same of these rows; their groups are other ones
+        groups_cal, sample_weight_cal : the same for these rows; no group may be on both sides
         """
         check_parameters(
             tau=self.tau,

@@ -334,7 +334,7 @@ class Finding(Told):
         Returns
         -------
         frame, most doubtful first: row (position), label_doubt (the probability that the label is
-        wrong), predicted, actual (the label), confidence, reason (what sides with the model); its
+        wrong), predicted, actual (the label), confidence, reason (what supports the model); its
         index holds the row labels
         """
         return self.label_noise().frame()

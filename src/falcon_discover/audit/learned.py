@@ -21,7 +21,7 @@ class Learned(Result):
     rounds : how often the audit has learned
     rows, wrong : confident predictions that it has learned from so far, and how many were wrong
     new_rows, new_wrong : those of the last time
-    expected : how many of these the audit as it was expected to be wrong
+    expected : how many of these the audit expected to be wrong before it learned
     below : reviewed rows below the threshold of confidence, which say nothing about confident ones
     already_known : rows left out because the audit was fitted on them, or had learned from them
     rate_before, rate_after : confident errors expected among the confident rows of the fit
@@ -64,8 +64,8 @@ class Learned(Result):
         said = [self._told()]
         if self.rounds > 1:
             said.append(
-                f"So far it has learned {self.rounds} times, from {self.rows:,} reviewed "
-                f"predictions; {self.wrong:,} were wrong."
+                f"In {self.rounds} rounds so far it has learned from {self.rows:,} reviewed "
+                f"predictions; {self.wrong:,} {'was' if self.wrong == 1 else 'were'} wrong."
             )
         if self.already_known:
             said.append(f"Left out, because the audit knows them: {_rows(self.already_known)}.")
@@ -83,9 +83,9 @@ class Learned(Result):
         low, high = share_interval(self.new_wrong, self.new_rows)
         verdict = "; the difference may be chance"
         if self.expected > high * self.new_rows:
-            verdict = ", too many"
+            verdict = ", which is too many"
         elif self.expected < low * self.new_rows:
-            verdict = ", too few"
+            verdict = ", which is too few"
         return (
             f"Learned from {self.new_rows:,} reviewed confident prediction{'s' if many else ''}. "
             f"{self.new_wrong:,} {'was' if self.new_wrong == 1 else 'were'} wrong; the audit "
@@ -94,15 +94,14 @@ class Learned(Result):
 
     def _level(self) -> str:
         before, after = rate(self.rate_before), rate(self.rate_after)
-        if before == after:
-            return f"Expected confident errors among confident rows: {before}, as before."
-        return f"Expected confident errors among confident rows: {after}; it was {before}."
+        moved = ", as before" if before == after else f"; it was {before}"
+        return f"The expected rate of confident errors among confident rows is {after}{moved}."
 
     def _ranking(self) -> str:
         share = percent(self.top_kept / self.top)
         return (
-            f"Of the {self.top:,} most suspicious rows of the fit, {self.top_kept:,} ({share}) "
-            f"still {'is' if self.top_kept == 1 else 'are'}."
+            f"{self.top_kept:,} of the {self.top:,} most suspicious rows of the fit ({share}) "
+            f"still {'is' if self.top_kept == 1 else 'are'} among the {self.top:,} most suspicious."
         )
 
 

@@ -68,7 +68,9 @@ def learn(
     from falcon_discover.storage.load import load
 
     if save.resolve() == saved.resolve():
-        raise InputError(f"--save is {save}, the audit that is read: give the new one a new name.")
+        raise InputError(
+            f"--save is {save}, which is the saved audit itself: give the new one another name."
+        )
     check_save(save, [marks, data])
     texts = [] if identity is None else [identity]
     judged, unsure = marked(read_table(marks, text_columns=texts), str(marks), identity)
@@ -79,7 +81,7 @@ def learn(
     columns = named_columns(proba or (), rows.columns)
     if falcon.audit_.model is None and not columns:
         raise InputError(
-            "this audit was made from predictions alone: name the column of their scores with "
+            "this audit was made from predictions alone: name the column of the scores with "
             "--proba."
         )
     _check_columns(rows, columns, str(data))

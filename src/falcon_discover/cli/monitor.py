@@ -75,8 +75,8 @@ def monitor(
     target: Annotated[
         str | None,
         typer.Option(
-            help="Column with the labels that are known by now, empty elsewhere: compares what was "
-            "found with what was expected.",
+            help="Column with the labels known so far, empty elsewhere: compares the errors found "
+            "with those expected.",
             rich_help_panel=DATA,
         ),
     ] = None,
@@ -90,7 +90,7 @@ def monitor(
     ] = None,
     confidence_level: Annotated[
         float,
-        typer.Option(min=0.5, max=0.999, help="Of the intervals.", rich_help_panel=REVIEW),
+        typer.Option(min=0.5, max=0.999, help="Level of the intervals.", rich_help_panel=REVIEW),
     ] = PAPER.interval_level,
     out: Annotated[
         Path | None,

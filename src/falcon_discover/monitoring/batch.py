@@ -48,19 +48,21 @@ class BatchReport(Result):
     standard_error : how far `errors` may be off because the risk itself is an estimate
     rate, rate_low, rate_high : the same per eligible row
     promised : errors that the model's own confidence implies, the sum of 1 - confidence
-    usual : errors that the audit's rate makes of as many rows
-    eligible_share, audit_eligible_share : eligible rows per row, here and at the audit
+    usual : errors that as many rows would have at the audit's rate
+    eligible_share, audit_eligible_share : share of the rows that are eligible, here and at the
+        audit
     audit_rate : confident errors per eligible row at the audit
     classes, regions : frames, the same by predicted class and by confirmed region
     drift : frame, what changed since the audit: see `falcon_discover.monitoring.drift.drift`
-    domain_auroc : how well rows of the batch are told from audited ones; 0.5 is not at all
-    novel_share : rows of kinds that only 1 in 100 audited rows is of, as a share of the batch
+    domain_auroc : how well a classifier can tell rows of the batch from audited ones; 0.5 is no
+        better than chance
+    novel_share : share of the batch that is of a rare kind: only 1 in 100 audited rows is like that
     alarm : "as_audited", "more_errors_expected" or "unlike_audited"
     sentence : the same in words, and what to do
-    tau, confidence_level : from which confidence an error counts; of the intervals
-    design_effect : how much more the number of errors varies than that of independent ones,
-        since rows of a group go wrong together; 1 where rows have no groups
-    labelled : what was found among rows that came with labels
+    tau, confidence_level : the confidence from which an error counts; the level of the intervals
+    design_effect : the variance of the number of errors, as a multiple of what it would be if rows
+        were independent: rows of a group go wrong together; 1 where rows have no groups
+    labelled : what was found among the rows that came with labels
     judged : what was said of each row; None if the batch was read in parts
     """
 

@@ -22,7 +22,7 @@ from falcon_discover.exceptions import InputError, check_number
 from falcon_discover.runtime.display import Result
 from falcon_discover.runtime.records import plain
 from falcon_discover.runtime.types import FloatArray
-from falcon_discover.runtime.words import counted, percent
+from falcon_discover.runtime.words import counted, number_of, percent
 from falcon_discover.settings import PAPER
 
 # Logs of how many times more errors than tolerated there are, where each stake grows fastest.
@@ -37,7 +37,7 @@ class CalibrationWatch(Result):
 
     Attributes
     ----------
-    tolerance : how far risks may be off, as a share of themselves
+    tolerance : how far the risks may be off, as a share of their size
     confidence_level : one minus the chance of ever giving a false alarm
     batches, expected, observed : how many batches there were, what was estimated and what was found
     capital : by stake, the logarithm of what a bet against the risks has made
@@ -74,8 +74,8 @@ class CalibrationWatch(Result):
         ----------
         observed : confident errors that were found
         expected : confident errors that were estimated, before the labels were known
-        design_effect : how many errors of a group come together, where rows have groups; so many
-            count as one in the bet
+        design_effect : how many errors come together, where rows have groups; that many count as
+            one in the bet
         """
         must = "a number of errors is 0 or more"
         check_number("observed", observed, lambda value: 0 <= value < math.inf, must)
@@ -116,14 +116,16 @@ class CalibrationWatch(Result):
         if not self.batches:
             return "There is no batch with labels yet."
         batches = f"{self.batches:,} batch{'' if self.batches == 1 else 'es'}"
+        was = "was" if self.observed == 1 else "were"
         found = (
-            f"{self.observed:,} confident errors in {batches}, {counted(self.expected)} estimated."
+            f"{number_of(self.observed, 'confident error')} {was} found in {batches}; the risks "
+            f"predicted {counted(self.expected)}."
         )
         if self.alarm:
             more = "more" if self.observed > self.expected else "fewer"
             return (
-                f"The risks no longer hold. {found} That is {more} than risks that are off by up "
-                f"to {percent(self.tolerance)} can explain; the alarm went off at batch "
+                f"The risks no longer hold. {found} That is {more} than an error of up to "
+                f"{percent(self.tolerance)} in the risks can explain; the alarm went off at batch "
                 f"{self.raised_at:,}."
             )
         return f"The risks hold so far. {found}"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """What was said of each row of a batch: its class, whether surely, and the risk of an error."""
+    """What was said of each row of a batch: its class, whether with confidence, and its risk."""
 
     decision: IntArray
     eligible: BoolArray
@@ -74,13 +74,14 @@ class Comparison(Result):
 
     def _said(self) -> str:
         if not self.eligible:
-            return "There was no confident prediction to be wrong about."
+            return "No prediction with a label was confident, so there was nothing to compare."
         said = "held" if self.held else "did not hold"
+        was = "was" if self.observed == 1 else "were"
         level = percent(self.confidence_level)
         return (
             f"The estimate {said}: {self.observed:,} of {self.eligible:,} confident predictions "
-            f"were wrong, {counted(self.expected)} estimated ({level} interval {self.low:,} to "
-            f"{self.high:,})."
+            f"{was} wrong, against an estimate of {counted(self.expected)} ({level} interval "
+            f"{self.low:,} to {self.high:,})."
         )
 
     def frame(self) -> pd.DataFrame:
@@ -138,10 +139,10 @@ def compared(
 ) -> Comparison:
     """Return what became of an estimate; see `BatchReport.compare`."""
     if y is not None and errors is not None:
-        raise InputError("give compare the labels of the rows, or the number of errors; not both.")
+        raise InputError("give compare the labels of the rows or the number of errors, not both.")
     if errors is not None:
         most = report.eligible
-        must = f"there are {most:,} confident predictions, and no more of them can be wrong"
+        must = f"only {most:,} predictions are confident, so no more can be confident errors"
         check_number("errors", errors, lambda value: 0 <= value <= most, must)
         return _compared(report, report.rows, most, report.errors, int(errors), watch)
     if y is None:
@@ -153,7 +154,7 @@ def compared(
     if judged is None:
         raise InputError(
             "this batch was read in parts, and its rows were not kept: give compare the number of "
-            "confident errors that were found, as errors."
+            "confident errors found, as errors."
         )
     codes = label_codes(y, report.classes["predicted"].to_numpy())
     if len(codes) != len(judged.risk):

@@ -92,9 +92,9 @@ class Domain:
     Attributes
     ----------
     auroc : 0.5 if they cannot be told apart, 1 if they always can
-    novel : share of the batch of a kind that only 1 in 100 audited rows is of. Rows that are a
-        part of the audited ones, such as those of one category, have a high AUROC and few of
-        these; rows that are like none of them have many
+    novel : share of the batch that is of a rare kind: only 1 in 100 audited rows is like that. A
+        batch that is a part of the audited rows, such as one category, has a high AUROC and few
+        such rows; one that is unlike all of them has many
     rows : rows of the batch that were told apart
     """
 

@@ -29,7 +29,7 @@ from falcon_discover.signals.catalogue import OPINIONS
 from falcon_discover.signals.state import State
 
 COLUMNS = ("row", "label_doubt", "predicted", "actual", "confidence", "reason")
-# From these on a signal sides with the model; they choose words, never probabilities.
+# From these on a signal supports the model; they choose words, never probabilities.
 SIDING_SHARE = 0.8
 SMALL_DRIFT = 0.10
 # Of more than two classes: how far the model is believed about which class it errs for.
@@ -74,13 +74,16 @@ class LabelNoise(Result):
         """Return the finding in a sentence or two."""
         if not self.errors:
             return "No label contradicts a confident prediction, so there is no label to doubt."
-        of = f"Of {self.errors:,.0f} confident error{'' if self.errors == 1 else 's'}, "
         reach = f"95% interval {self.low:.0f} to {self.high:.0f}"
+        if self.errors == 1:
+            alike = "looks like" if self.expected >= HALF_A_LABEL else "is unlikely to be"
+            return f"The model made 1 confident error; it {alike} a wrong label ({reach})."
+        many = f"The model made {self.errors:,.0f} confident errors"
         if self.expected < HALF_A_LABEL:
-            return f"{of}none is likely to be a wrong label ({reach})."
+            return f"{many}; none is likely to be a wrong label ({reach})."
         one = round(self.expected) == 1
         look = "looks like a wrong label" if one else "look like wrong labels"
-        return f"{of}about {self.expected:,.0f} {look} ({reach})."
+        return f"{many}; about {self.expected:,.0f} {look} ({reach})."
 
     NEXT = "Check the labels that finding.label_doubt() lists first."
 
@@ -172,7 +175,7 @@ def _frame(finding: Finding, doubts: FloatArray, order: Any) -> pd.DataFrame:
 
 
 def reason(signals: Mapping[str, float]) -> str:
-    """Return what sides with the model against the label of a row, in a sentence.
+    """Return what supports the model against the label of a row, in a sentence.
 
     Examples
     --------
@@ -180,12 +183,12 @@ def reason(signals: Mapping[str, float]) -> str:
     ...         "opinion_linear": 2.0, "opinion_forest": 1.0})
     '97% sure; 24 of its 25 nearest neighbours have the predicted label and both other models agree'
     >>> reason({"confidence": 0.91})
-    '91% sure; nothing else sides with the model'
+    '91% sure; nothing else supports the model'
     """  # a sentence as it is printed
     sides = [*_neighbours(signals), *_opinions(signals), *_stability(signals)]
     sure = f"{percent(signals['confidence'])} sure"
     if not sides:
-        return f"{sure}; nothing else sides with the model"
+        return f"{sure}; nothing else supports the model"
     words = " and ".join([", ".join(sides[:-1]), sides[-1]]) if len(sides) > 1 else sides[0]
     return f"{sure}; {words}"
 

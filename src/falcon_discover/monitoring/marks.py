@@ -57,7 +57,7 @@ def marked(marks: pd.DataFrame, where: str, identity: str | None) -> tuple[pd.Da
     strange = said[~said.isin([*JUDGED, UNSURE])]
     if len(strange):
         raise InputError(
-            f"{where} holds the mark {shortened(strange.iloc[0])!r}: use one of right, wrong, "
+            f"{where} contains the mark {shortened(strange.iloc[0])!r}: use one of right, wrong, "
             "label wrong, unsure."
         )
     given = given.assign(mark=said.map(JUDGED))
@@ -90,7 +90,7 @@ def texts(values: pd.Series, text: Callable[[Any], str], where: str) -> pd.Serie
         return pd.Series([text(value) for value in values], index=values.index, dtype=object)
     except Exception as error:  # an object of one's own may raise anything
         raise InputError(
-            f"{where} holds values in its column {values.name!r} that cannot be read as text."
+            f"{where} has values in its column {values.name!r} that cannot be read as text."
         ) from error
 
 
@@ -158,12 +158,12 @@ def check_same_predictions(found: Finding, judged: pd.DataFrame) -> None:
     if "predicted" in judged.columns:
         ours = identifiers(pd.Series(found.classes[found.state.decision]), "the audit")
         theirs = identifiers(judged["predicted"], "the file of marks")
-        _check(ours == theirs, judged, "predicted", theirs, ours)
+        _check(ours == theirs, judged, "the prediction", theirs, ours)
     if "confidence" in judged.columns:
         ours = pd.Series(found.state.confidence)
         theirs = pd.to_numeric(judged["confidence"], errors="coerce")
         shown = [series.map("{:.3f}".format) for series in (theirs, ours)]
-        _check((ours - theirs).abs() <= SAME_CONFIDENCE, judged, "confidence", *shown)
+        _check((ours - theirs).abs() <= SAME_CONFIDENCE, judged, "the confidence", *shown)
 
 
 def _check(
@@ -174,6 +174,6 @@ def _check(
     first = int(np.flatnonzero(~same)[0])
     row = judged["row"].iloc[first] if "row" in judged.columns else first
     raise InputError(
-        f"row {row} has {what} {theirs.iloc[first]} in the marks and {ours.iloc[first]} in this "
+        f"{what} for row {row} is {theirs.iloc[first]} in the marks but {ours.iloc[first]} in this "
         "audit: are the marks from another audit, or another file?"
     )

@@ -136,7 +136,7 @@ class BatchStatistics:
 
     def __add__(self, other: BatchStatistics) -> BatchStatistics:
         if self.sums.shape != other.sums.shape or len(self.counts) != len(other.counts):
-            raise InputError("these parts were counted by different audits: they do not add up.")
+            raise InputError("these parts were counted by different audits: they cannot be added.")
         return BatchStatistics(
             self.rows + other.rows,
             self.eligible + other.eligible,

@@ -40,7 +40,7 @@ def _estimate(report: BatchReport) -> str:
     if not report.eligible:
         return (
             f"None of the {report.rows:,} predictions is at least {level(report.tau)} sure, so "
-            "there is no confident error."
+            "there are no confident errors."
         )
     return (
         f"{_capital(counted(report.errors))} of {report.eligible:,} confident predictions are "
@@ -86,8 +86,8 @@ def _lines(report: BatchReport) -> list[str]:
     )
     if not math.isnan(report.domain_auroc):
         lines.append(
-            f"A classifier tells these rows from audited ones with AUROC {report.domain_auroc:.2f} "
-            "(0.5: it cannot, 1: always)."
+            "A classifier tells these rows from the audited ones with an AUROC of "
+            f"{report.domain_auroc:.2f} (0.5: no better than chance; 1: perfectly)."
         )
     return lines
 

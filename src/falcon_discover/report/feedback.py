@@ -113,9 +113,10 @@ class Feedback(Result):
         others = self.disputed - self.labels_wrong
         if others or not self.labels_wrong:
             more = " other" if self.labels_wrong else ""
+            contradict = "mark contradicts" if others == 1 else "marks contradict"
             said.append(
-                f"{others:,}{more} marks contradict the label in the data: the reviewer or the "
-                "label is wrong there."
+                f"{others:,}{more} {contradict} the label in the data: the reviewer or the label "
+                "is wrong there."
             )
         return said
 
@@ -200,14 +201,14 @@ def _check_labels_wrong(known: pd.DataFrame) -> None:
     row = marked["row"].iloc[0]
     if not {"actual", "predicted"} <= set(known.columns):
         raise InputError(
-            f"row {row} is marked 'label wrong', and the audit knows no labels: mark the "
+            f"row {row} is marked 'label wrong', but the audit has no labels: mark the "
             "prediction right, wrong or unsure."
         )
     same = marked[_text(marked, "actual") == _text(marked, "predicted")]
     if len(same):
         raise InputError(
-            f"row {same['row'].iloc[0]} is marked 'label wrong', but its label is what the model "
-            "predicted: mark it wrong if both are."
+            f"row {same['row'].iloc[0]} is marked 'label wrong', but its label agrees with the "
+            "prediction: mark it wrong if both are wrong."
         )
 
 
@@ -216,7 +217,7 @@ def _levels(rows: pd.DataFrame, tau: float | Mapping[str, float]) -> float | pd.
     if not isinstance(tau, Mapping):
         return tau
     if "predicted" not in rows.columns:
-        raise InputError("the review list lacks the column 'predicted', and tau differs by class.")
+        raise InputError("the review list lacks the column 'predicted', but tau differs by class.")
     levels = _text(rows, "predicted").map(tau).astype(np.float64)
     if levels.isna().any():
         strange = rows["predicted"][levels.isna()].iloc[0]
@@ -234,8 +235,8 @@ def _known(review: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
             )
     if not _holds_numbers(marks["row"]):
         raise InputError(
-            "the marks' column 'row' holds texts, or other things that are not numbers: download "
-            "the marks from the report."
+            "the column 'row' of the marks has values that are not numbers: download the marks "
+            "from the report."
         )
     # Labels of rows mean nothing here, and might occur twice.
     given = marks.reset_index(drop=True)
@@ -244,7 +245,7 @@ def _known(review: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
     strange = given.loc[~given["mark"].isin(MARKS), "mark"]
     if len(strange):
         raise InputError(
-            f"the marks hold {shortened(strange.iloc[0])!r} in row "
+            f"the marks contain {shortened(strange.iloc[0])!r} in row "
             f"{given['row'][strange.index[0]]}: use one of {', '.join(MARKS)}."
         )
     repeated = given["row"][given["row"].duplicated()]
@@ -253,7 +254,7 @@ def _known(review: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
     lost = given["row"][~given["row"].isin(review["row"])]
     if len(lost):
         raise InputError(
-            f"row {lost.iloc[0]} is marked but not in the review list: are the marks of another "
+            f"row {lost.iloc[0]} is marked but not in the review list: are the marks from another "
             "audit?"
         )
     for column in review.columns.intersection(given.columns).difference(LIST_COLUMNS):
@@ -274,11 +275,9 @@ def _check_review(review: pd.DataFrame) -> None:
                 f"{changed}"
             )
     if review["row"].duplicated().any():
-        raise InputError(f"the review list holds a row more than once: {changed}")
+        raise InputError(f"the review list has a row more than once: {changed}")
     if not review["confidence"].between(0.0, 1.0).all():
-        raise InputError(
-            f"the review list holds a confidence that is not between 0 and 1: {changed}"
-        )
+        raise InputError(f"the review list has a confidence that is not between 0 and 1: {changed}")
 
 
 def _text(rows: pd.DataFrame, column: str) -> pd.Series:

@@ -225,8 +225,8 @@ def _changes(reports: Reports) -> list[Section]:
         grids.append(Grid.of(caption, lines))
     apart = reports[latest].domain_auroc
     lead = [
-        "A domain classifier tells rows of the latest batch from audited rows with AUROC "
-        f"{apart:.2f}: 0.5 means that it cannot, 1 that it always can."
+        "A classifier tells rows of the latest batch from audited rows with an AUROC of "
+        f"{apart:.2f} (0.5: no better than chance; 1: perfectly)."
     ] if not undefined(apart) else []  # fmt: skip
     return [Section("changes", "What changed since the audit", "Changes", lead=lead, grids=grids)]
 

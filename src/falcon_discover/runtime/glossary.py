@@ -81,6 +81,9 @@ GLOSSARY = {
         "The estimated probability that a prediction is a confident error; 5% means that about 1 "
         "in 20 such rows is wrong."
     ),
+    "rows of the fit": (
+        "The labelled rows that an audit was fitted on, as opposed to new rows that come later."
+    ),
     "second opinion": ("What another model, trained on other rows, says about the same row."),
     "side": (
         "Which way a confident error goes: a yes that was called no, or a no that was called yes."

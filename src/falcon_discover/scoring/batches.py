@@ -55,8 +55,8 @@ def batch_names(values: pd.Series, name: str, every: str | None = None) -> npt.N
         moments = times_of(values[known], name=f"the column {name!r}")
         if moments.dtype.kind != "M":
             raise InputError(
-                f"the column {name!r} holds numbers, and --every makes {every}s of dates: leave "
-                "--every out, and each number is a batch."
+                f"the column {name!r} contains numbers, but --every {every} groups dates: leave "
+                "--every out, so that each number is a batch."
             )
         periods = pd.DatetimeIndex(moments).to_period(PERIODS[every or "day"])
         if every == "week":

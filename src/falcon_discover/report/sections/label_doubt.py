@@ -22,7 +22,7 @@ def label_doubt_section(summary: Summary) -> list[Section]:
             "label": column(first, text, "actual"),
             "confidence": column(first, share, "confidence"),
             "label is wrong": [share(line["label_doubt"], 0) for line in first],
-            "what sides with the model": [text(line["reason"], 400) for line in first],
+            "what supports the model": [text(line["reason"], 400) for line in first],
         },
     )
     lead = [found["words"], say("labels.limit"), listed]
