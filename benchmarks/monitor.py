@@ -1,6 +1,6 @@
 """Whether the estimate of confident errors holds on rows without labels.
 
-    python benchmarks/monitor.py [results] [--work build/monitor]
+    python benchmarks/monitor.py [results] [--work build/monitor] [--outside]
 
 Each run audits a base model on some rows of a data set and estimates the confident errors of
 batches of other rows, whose labels are then counted: random quarters, quarters at one end of a
@@ -8,6 +8,9 @@ column, single categories, the quarters with the least support, and all rows. Of
 alarms of
 random batches are counted, and of batches that were changed. Finished runs are kept in the work
 folder, and a run that is there already is not made again; `--collect` makes none.
+
+`--outside` does the same with tables that nobody tuned anything for, one split of each
+(`benchmarks/outside.py`); its results have `_outside` in their names.
 
 The results are `monitor.csv`, one line per batch with at least ten confident errors, found or to be
 expected by the audit's rate, and `monitor_alarms.csv`, one line per batch whose alarm was counted.
@@ -31,6 +34,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+import outside
 from falcon_discover import DataWarning, FalconDiscover, datasets
 from falcon_discover.data.labels import Labels
 from falcon_discover.data.view import TransformedView
@@ -125,6 +129,7 @@ MODELS: dict[str, Callable[[], Any]] = {
 MODES = ("frozen", "refitted")
 # Splits of each data set: one audit says little, since its batches share its luck.
 SEEDS = (0, 1, 2, 3)
+EVERY = {**DATA, **outside.DATA}
 
 
 @lru_cache(maxsize=1)
@@ -132,7 +137,7 @@ def audited(
     data: str, model: str, seed: int, mode: str
 ) -> tuple[FalconDiscover, pd.DataFrame, np.ndarray]:
     """Return a fitted audit, and labelled rows that it has not seen."""
-    X, y = DATA[data](seed)
+    X, y = EVERY[data](seed)
     order = np.random.default_rng(seed).permutation(len(X))
     # Small tables give a third each.
     train, audit = min(TRAIN, len(X) // 3), min(AUDIT, len(X) // 3)
@@ -265,9 +270,14 @@ def alarms(data: str, model: str, seed: int, mode: str) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
+def kept_as(work: Path, name: str, one: Run) -> Path:
+    """Return where a finished run is."""
+    return work / f"{name}-{'-'.join(map(str, one)).replace(' ', '_')}.csv"
+
+
 def finish(work: Path, name: str, measure: Callable[..., pd.DataFrame], one: Run) -> None:
     """Make a run unless the work folder has it."""
-    path = work / f"{name}-{'-'.join(map(str, one)).replace(' ', '_')}.csv"
+    path = kept_as(work, name, one)
     if path.exists():
         return
     began = time.process_time()
@@ -279,25 +289,27 @@ def finish(work: Path, name: str, measure: Callable[..., pd.DataFrame], one: Run
     print(name, *one, f"{time.process_time() - began:.0f} s", flush=True)
 
 
-def collected(work: Path, name: str) -> pd.DataFrame:
-    """Return what all finished runs measured."""
+def collected(work: Path, name: str, runs: list[Run]) -> pd.DataFrame:
+    """Return what the finished ones of some runs measured."""
+    paths = [path for path in (kept_as(work, name, one) for one in runs) if path.exists()]
     # A run without a batch of enough events is an empty file.
-    kept = [path for path in sorted(work.glob(f"{name}-*.csv")) if path.stat().st_size > 9]
-    return pd.concat([pd.read_csv(path) for path in kept])
+    return pd.concat([pd.read_csv(path) for path in paths if path.stat().st_size > 9])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", nargs="?", default="results")
     parser.add_argument("--work", default="build/monitor")
+    parser.add_argument("--outside", action="store_true", help="tables of R packages")
     parser.add_argument("--collect", action="store_true", help="only collect finished runs")
     given = parser.parse_args()
     work = Path(given.work)
     work.mkdir(parents=True, exist_ok=True)
-    watched = [(data, model, 0, mode) for model, mode in ALARMED for data in DATA]
+    names, seeds = (outside.DATA, SEEDS[:1]) if given.outside else (DATA, SEEDS)
+    watched = [(data, model, 0, mode) for model, mode in ALARMED for data in names]
     others = [
         (data, model, seed, mode)
-        for seed in SEEDS for mode in MODES for model in MODELS for data in DATA
+        for seed in seeds for mode in MODES for model in MODELS for data in names
         if (data, model, seed, mode) not in watched
     ]  # fmt: skip
     for one in [] if given.collect else [*watched, *others]:
@@ -306,8 +318,9 @@ def main() -> None:
             finish(work, "monitor_alarms", alarms, one)
         finish(work, "monitor", run, one)
     for name in ("monitor", "monitor_alarms"):
-        path = Path(given.results) / f"{name}.csv"
-        collected(work, name).to_csv(path, index=False, float_format="%.4g", lineterminator="\n")
+        path = Path(given.results) / f"{name}{'_outside' * given.outside}.csv"
+        found = collected(work, name, [*watched, *others])
+        found.to_csv(path, index=False, float_format="%.4g", lineterminator="\n")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,8 @@ from falcon_discover.data.labels import Labels
 from falcon_discover.data.table import Table
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.models.crossfit import CrossFit
-from falcon_discover.models.folds import NO_FOLD, Folds, fold_numbers
+from falcon_discover.models.folds import NO_FOLD, Folds, fold_numbers, is_partition
+from falcon_discover.rankers.refit import NO_GAIN, RefitGain, refit_gain
 from falcon_discover.rankers.training import LabelledState, TrainingRows, check_labels
 from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.region_set import RegionSet, basis_of
@@ -139,7 +140,8 @@ def fit_audit(
     state = replace(state, features=reference.coordinates if every else reference.coordinates[rows])
     state = drawn.given_to(state, None if every else rows)
     codes = labels.codes if every else labels.codes[rows]
-    training = TrainingRows(LabelledState(state, codes), checked)
+    rows_of_fit = LabelledState(state, codes)
+    training = TrainingRows(rows_of_fit, checked, gain=_gain(base, folds, rows_of_fit, recipe.tau))
     judged = table if every else table.take(rows)
     audit = FittedAudit(
         classes=labels.classes,
@@ -163,6 +165,15 @@ def fit_audit(
     )
     audit.examine().warned()
     return audit
+
+
+def _gain(base: CrossFit, folds: Folds, rows: LabelledState, tau: Tau) -> RefitGain:
+    """Return what the refit of a base model gains; nothing where it was taken as it is."""
+    if not base.refitted:
+        return NO_GAIN
+    if not is_partition(folds, len(base.p)):
+        return RefitGain.unknown()
+    return refit_gain(rows.state, rows.codes, base.reference_p, tau)
 
 
 def _regions(

@@ -66,6 +66,11 @@ class CrossFit:
     threshold: float = PAPER.decision_threshold
     differing: int = 0
 
+    @property
+    def refitted(self) -> bool:
+        """Whether the model was fitted on all of these rows, as its encoding then was too."""
+        return self.own_view
+
 
 def _auroc(
     codes: npt.NDArray[np.integer], p: FloatArray, weight: FloatArray | None = None

@@ -87,7 +87,7 @@ def _standard_error(known: Baseline, sums: FloatArray) -> float:
     Its level and slopes are as sure as their calibration; which rows are risky is as sure as
     versions of the risk agree.
     """
-    errors, spread = float(sums[RISK]), known.ranker.calibration_.spread
+    errors, spread = float(sums[RISK]), known.ranker.later.spread
     if spread:
         moves = sums[MOVES]
         level = math.sqrt(max(float(moves @ np.reshape(spread, (3, 3)) @ moves), 0.0))

@@ -94,4 +94,4 @@ def _learned(
     model = EvidenceModel("error", ranker.leave_out, ranker.random_state).fit(sample)
     sure = kept & eligible
     design = None if state.design is None else state.design.take(sure)
-    return model, calibrate(odds[sure], own[sure], wrong[sure], design)
+    return model, calibrate(odds[sure], own[sure], wrong[sure], design).after(ranker.gain_)

@@ -106,7 +106,7 @@ class BatchStatistics:
         confident = state.take(sure)
         own = doubt(confident)
         odds = known.ranker.model_.log_odds(confident) if len(sure) else own
-        before = known.ranker.calibration_.risk(odds, own)
+        before = known.ranker.later.risk(odds, own)
         risk = known.ranker.moved(confident, before)
         versions = known.ranker.moved(confident, before, known.replicates.risks(confident))
         slack = risk * (1.0 - risk)

@@ -24,6 +24,7 @@ from falcon_discover.rankers.evidence import (
 )
 from falcon_discover.rankers.fixed import StabilityRanker
 from falcon_discover.rankers.inputs import doubt
+from falcon_discover.rankers.refit import NO_GAIN, RefitGain
 from falcon_discover.rankers.risk import Calibration, calibrate, cross_calibrated
 from falcon_discover.runtime import notices
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
@@ -105,6 +106,8 @@ class GatedRisk(Ranker):
         rows it was fitted on, each by a model that did not see it
     events_, eligible_ : confident errors and eligible rows it learned from
     calibration_ : how log-odds become the risk
+    gain_ : how much less often the model that judges new rows is wrong than those that judged the
+        rows it was fitted on
     correction_ : what reviewed rows change about it; None where it did not learn from any
     held_out_before_ : risk and interval of the rows it was fitted on before any correction; only
         where there is one
@@ -118,6 +121,7 @@ class GatedRisk(Ranker):
     cross_fits = True
     # Files of 0.1.0 have none.
     correction_: Correction | None = None
+    gain_: RefitGain = NO_GAIN
     held_out_before_: FloatArray
 
     def __init__(
@@ -188,6 +192,17 @@ class GatedRisk(Ranker):
             return lambda state: model.log_odds(state) + shift
 
         return cross_fitted(sample, fold, learn)
+
+    def after_refit(self, gain: RefitGain) -> GatedRisk:
+        """Return the same ranker for rows that are judged by a model refitted on all rows."""
+        other = copy(self)
+        other.gain_ = gain
+        return other
+
+    @property
+    def later(self) -> Calibration:
+        """How log-odds of new rows become their risk."""
+        return self.calibration_.after(self.gain_)
 
     def corrected(
         self, state: State, wrong: BoolArray, reviewed: State, missed: BoolArray
@@ -282,12 +297,12 @@ class GatedRisk(Ranker):
         return _among(eligible, low), _among(eligible, high)
 
     def _interval(self, state: State, odds: FloatArray) -> tuple[FloatArray, FloatArray]:
-        low, high = self.calibration_.interval(odds, doubt(state))
+        low, high = self.later.interval(odds, doubt(state))
         eligible = state.eligible(self.tau_)
         return np.where(eligible, low, 0.0), np.where(eligible, high, 0.0)
 
     def _risk(self, state: State, odds: FloatArray) -> FloatArray:
-        values = self.calibration_.risk(odds, doubt(state))
+        values = self.later.risk(odds, doubt(state))
         return np.where(state.eligible(self.tau_), values, 0.0)
 
     def by_risk(self, state: State, risk: FloatArray) -> FloatArray:

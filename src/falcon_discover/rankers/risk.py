@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, logit, ndtri
 
 from falcon_discover.metrics.design import Design, summed
+from falcon_discover.rankers.refit import NO_GAIN, RefitGain
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.settings import PAPER
 
@@ -42,6 +43,15 @@ class Calibration:
     def risk(self, odds: FloatArray, own: FloatArray) -> FloatArray:
         """Return probabilities."""
         return np.asarray(expit(self.shift + self.slope * odds + self.gate * own))
+
+    def after(self, gain: RefitGain) -> Calibration:
+        """Return the calibration for rows that a refitted model judges."""
+        if gain == NO_GAIN:
+            return self
+        spread = list(self.spread)
+        if spread:
+            spread[0] += gain.error**2
+        return replace(self, shift=self.shift - gain.shift, spread=tuple(spread))
 
     def interval(
         self, odds: FloatArray, own: FloatArray, level: float = PAPER.interval_level

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from falcon_discover.exceptions import InputError
 from falcon_discover.metrics.decisions import Tau
 from falcon_discover.rankers import GatedRisk, Ranker, make, trait
+from falcon_discover.rankers.refit import NO_GAIN, RefitGain
 from falcon_discover.runtime import progress
 from falcon_discover.runtime.types import BoolArray, FloatArray
 from falcon_discover.signals.state import State
@@ -67,11 +68,15 @@ class TrainingRows:
     Reviewed rows are apart: they were chosen by their risk, so only a ranker that can take that
     into account (`auto`) learns from them. Where a reviewer said no more than that a prediction is
     wrong, the label is `UNKNOWN`.
+
+    `gain` is what refitting gains the model that judges new rows, beside those that judged the
+    training rows; risks of new rows are lower by it.
     """
 
     oof: LabelledState
     validation: LabelledState | None = None
     reviewed: LabelledState | None = None
+    gain: RefitGain = NO_GAIN
     # Learned rankers by specification and threshold; the specification is kept alive with them.
     _fitted: dict[tuple[Any, Tau], tuple[Any, Ranker]] = field(
         default_factory=dict, init=False, compare=False, repr=False
@@ -105,13 +110,16 @@ class TrainingRows:
         rows = self.source(trait(ranker, "labels"))
         errors = trait(ranker, "target") == "errors"
         fitted = ranker.fit(rows.state, rows.errors() if errors else rows.events(tau), tau)
+        if isinstance(fitted, GatedRisk):
+            # Validation rows were judged by the refitted model already.
+            fitted = fitted.after_refit(self.gain.share(len(self.oof.codes) / len(rows.codes)))
         return self.corrected(fitted)
 
     def learning(self, reviewed: LabelledState) -> TrainingRows:
         """Return these rows with more reviewed ones; rankers that are fitted are corrected."""
         if self.reviewed is not None:
             reviewed = _joined(self.reviewed, reviewed)
-        other = TrainingRows(self.oof, self.validation, reviewed)
+        other = TrainingRows(self.oof, self.validation, reviewed, self.gain)
         for (_, tau), (spec, ranker) in self._fitted.items():
             other.keep(spec, tau, other.corrected(ranker))
         return other

@@ -26,6 +26,7 @@ from falcon_discover.exceptions import InputError
 from falcon_discover.models.adapter import Probe, probe
 from falcon_discover.models.deep.base import DeepClassifier
 from falcon_discover.rankers.base import Ranker
+from falcon_discover.rankers.refit import NO_GAIN
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.regions.clusters import Clusters
 from falcon_discover.regions.region_set import RegionSet, basis_of
@@ -194,6 +195,7 @@ def _store_rows(
         "opinions": reference.opinions,
         "spec": audit.spec,
         "ranker": _without_rows(ranker, ranked),
+        "gain": training.gain,
         "witness": _witness(audit),
         "regions": _regions_stored(audit.regions, ranked, parts),
     }
@@ -320,7 +322,9 @@ def _audit(content: dict[str, Any], archive: Archive, model: Probe | None) -> Fi
         reviewed = states.read(archive, REVIEWED_ROWS, REVIEWED_FEATURES, seen, len(classes))
         with reading(f"{archive.name}: its manifest.json"):
             learned = Learned(**about)
-    training = TrainingRows(oof, validation, reviewed)
+    # Files of earlier releases hold no gain.
+    gain = content.get("gain", NO_GAIN)
+    training = TrainingRows(oof, validation, reviewed, gain)
     tau, spec = tau_of(manifest), content["spec"]
     training.keep(REGION_WITNESS, tau, content["witness"])
     training.keep(spec, tau, content["ranker"])

@@ -21,6 +21,7 @@ OWN = {
     **_named("falcon_discover.signals.opinions", "Opinions"),
     **_named("falcon_discover.storage.native", "NativeModel"),
     **_named("falcon_discover.rankers.evidence", "EvidenceModel ModelDoubt"),
+    **_named("falcon_discover.rankers.refit", "RefitGain"),
     **_named("falcon_discover.rankers.risk", "Calibration"),
     **_named("falcon_discover.rankers.correction", "Correction"),
     **_named(
