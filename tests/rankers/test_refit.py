@@ -9,7 +9,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import TimeSeriesSplit
 
-from falcon_discover import FalconDiscover, datasets
+from falcon_discover import FalconDiscover, datasets, load
 from falcon_discover.rankers.refit import (
     LUCK_OF_A_FIT,
     NO_GAIN,
@@ -187,3 +187,16 @@ def test_the_gain_counts_for_what_was_judged_by_fold_models(planted):
     gain = falcon.audit_.training.gain
     assert falcon.ranker_.gain_ == gain.share(1_000 / 1_500)
     assert falcon.ranker_.gain_.error == pytest.approx(gain.error * 2 / 3)
+
+
+@pytest.mark.parametrize("ranker", ["auto", "gated_confidence"])
+def test_a_saved_audit_keeps_the_gain(planted, tmp_path, ranker):
+    falcon = audited(planted, LogisticRegression(), ranker=ranker)
+    falcon.save(tmp_path / "audit.falcon", reference="full")
+    loaded = load(tmp_path / "audit.falcon")
+    assert loaded.audit_.training.gain == falcon.audit_.training.gain != NO_GAIN
+    # Where the own ranker estimates no risk, `auto` is learned anew, and is given the gain again.
+    later = datasets.make_planted(300, random_state=1).X[COLUMNS]
+    one, other = (audit.monitor(later) for audit in (falcon, loaded))
+    assert one.errors == other.errors
+    assert one.standard_error == other.standard_error
