@@ -8,20 +8,23 @@ every four weeks, `learn weekly` every week. Two worlds: labels follow the rule 
 throughout; or, in two fifths of the rows, from week 5 to week 12 the odds that a label contradicts
 the model grow fivefold.
 
-    FALCON_DISCOVER_DATA=... OMP_NUM_THREADS=1 python benchmarks/learn.py
+    FALCON_DISCOVER_DATA=... OMP_NUM_THREADS=1 python benchmarks/learn.py [--outside]
 
 writes results/learn.csv, one line for each data set, seed, world and method; lines that are there
-are kept.
+are kept. `--outside` takes tables that nobody tuned anything for (`benchmarks/outside.py`) and
+writes results/learn_outside.csv.
 """
 
 from __future__ import annotations
 
+import argparse
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import outside
 import pandas as pd
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -39,6 +42,11 @@ from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.signals.state import State
 
 DATASETS = ("adult", "bank_marketing", "magic_telescope", "nomao", "planted")
+# Those with two classes, and with rows and confident errors for twenty weeks.
+OUTSIDE = (
+    "union", "health insurance", "police stops", "Vietnam", "part time", "car accidents", "movies",
+    "flights", "hotel rates", "diamonds, price", "youth risk",
+)  # fmt: skip
 SEEDS = (0, 1)
 WORLDS = ("same rule", "changed rule")
 # How many weeks a method waits before it learns from the marks since.
@@ -47,7 +55,7 @@ WEEKS, BATCH, BUDGET, BINS = 20, 1_000, 0.05, 10
 AUDITED, TRAINED = 4_000, 8_000
 FIRST, LAST = 4, 12  # between these weeks the rule changes
 FIVEFOLD, CHANGED_FROM = 5.0, 0.6
-OUT = Path("results/learn.csv")
+RESULTS = Path("results")
 KEY = ["dataset", "seed", "world", "method"]
 
 
@@ -83,7 +91,8 @@ def year_of(dataset: str, seed: int) -> Year:
         planted = datasets.make_planted(AUDITED + WEEKS * BATCH, random_state=seed)
         X, codes, trained, model = planted.X, planted.y.astype(np.int64), 0, planted.model
     else:
-        X, y = datasets.load(dataset)
+        load = outside.rows_of if dataset in OUTSIDE else datasets.load
+        X, y = load(dataset)
         codes = Labels.from_input(y).codes.astype(np.int64)
         order = np.random.default_rng(seed).permutation(len(codes))
         X, codes = X.iloc[order].reset_index(drop=True), codes[order]
@@ -179,13 +188,13 @@ def _log_loss(risk: np.ndarray, events: np.ndarray) -> float:
     return float(-np.where(events, np.log(p), np.log1p(-p)).sum())
 
 
-def missing() -> Iterator[tuple[str, int, list[tuple[str, str]]]]:
+def missing(out: Path, names: tuple[str, ...]) -> Iterator[tuple[str, int, list[tuple[str, str]]]]:
     """Return the runs that are not in the results yet, by data set and seed."""
     done = set()
-    if OUT.is_file():
-        done = set(map(tuple, pd.read_csv(OUT)[KEY].to_numpy().tolist()))
+    if out.is_file():
+        done = set(map(tuple, pd.read_csv(out)[KEY].to_numpy().tolist()))
     for seed in SEEDS:
-        for dataset in DATASETS:
+        for dataset in names:
             left = [
                 (world, method)
                 for world in WORLDS
@@ -197,14 +206,22 @@ def missing() -> Iterator[tuple[str, int, list[tuple[str, str]]]]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--outside", action="store_true", help="tables of R packages")
+    given = parser.parse_args()
+    names, out = (
+        (OUTSIDE, RESULTS / "learn_outside.csv")
+        if given.outside
+        else (DATASETS, RESULTS / "learn.csv")
+    )
     warnings.simplefilter("ignore", DataWarning)
-    for dataset, seed, left in missing():
+    for dataset, seed, left in missing(out, names):
         year = year_of(dataset, seed)
         for world, method in left:
             figures = followed(year, year.labels(world, seed), method)
             line = {"dataset": dataset, "seed": seed, "world": world, "method": method, **figures}
             pd.DataFrame([line]).round(4).to_csv(
-                OUT, mode="a", header=not OUT.is_file(), index=False
+                out, mode="a", header=not out.is_file(), index=False
             )
             print(
                 f"{dataset} {seed} {world} {method}: captured {line['captured']:.0f} of "

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from falcon_discover.rankers.correction import Correction, Judged, held_out
+from falcon_discover.rankers.correction import SURER, Correction, Judged, held_out
 
 
 def judged(seed, n=6_000, true=lambda odds, x: odds, width=3):
@@ -44,16 +44,37 @@ def test_the_correction_is_where_its_penalised_loss_is_least(share):
             np.clip((inputs - known.inputs.mean(axis=0)) / known.inputs.std(axis=0), -4, 4),
         ]
     )
-    # Each of the level's three is believed to double or halve the odds, two inputs together too.
-    belief = np.log(2) / np.sqrt([1, 1, 1, 2, 2])
 
-    def loss(coefficients):
-        z = odds + columns @ coefficients
-        far = ((coefficients / belief) ** 2).sum()
-        return weight @ (np.logaddexp(0, z) - wrong * z) + 0.5 * far
+    def likeliest(surer):
+        """Return coefficients under one belief, and how likely the labels are under it."""
+        # Each of the level's three may double or halve the odds; the inputs together at most so.
+        precision = np.array([1, 1, 1, 2 * surer, 2 * surer]) / np.log(2) ** 2
 
-    best = minimize(loss, np.zeros(5), tol=1e-10).x
+        def loss(coefficients):
+            z = odds + columns @ coefficients
+            return weight @ (np.logaddexp(0, z) - wrong * z) + 0.5 * precision @ coefficients**2
+
+        best = minimize(loss, np.zeros(5), tol=1e-10).x
+        p = expit(odds + columns @ best)
+        curvature = columns.T @ (columns * (weight * p * (1 - p))[:, None]) + np.diag(precision)
+        volume = np.log(precision).sum() - np.log(np.linalg.det(curvature))
+        return 0.5 * volume - loss(best), best
+
+    _, best = max((likeliest(surer) for surer in SURER), key=lambda pair: pair[0])
     assert found.coefficients == pytest.approx(best, abs=1e-4)
+
+
+def test_inputs_that_say_nothing_are_left_out_and_those_that_say_much_are_not():
+    def told_by_two(odds, x):
+        return odds + 1.5 * x[:, 0] - 1.5 * x[:, 1]
+
+    known = judged(0, width=5)
+    nothing = Correction.learned(known, judged(1, width=5)).coefficients[3:]
+    much = Correction.learned(known, judged(1, true=told_by_two, width=5)).coefficients[3:]
+    assert np.abs(nothing).max() < 0.05
+    assert much[0] > 0.3
+    assert much[1] < -0.3
+    assert np.abs(much[2:]).max() < 0.2
 
 
 def test_where_the_risk_was_right_it_stays():

@@ -22,9 +22,11 @@ from falcon_discover.runtime.threads import one_blas_thread
 from falcon_discover.runtime.types import BoolArray, FloatArray, IntArray
 from falcon_discover.signals.state import State
 
-# Before any mark, signals and features together are believed to change the odds of an error by a
-# factor of about two, up or down; and so is each of the three columns of the level.
+# Before any mark, each of the three columns of the level is believed to change the odds of an error
+# by a factor of about two, up or down; signals and features together by at most as much. How much
+# less is told by the marks: so many times as sure that they change nothing.
 DOUBLED = float(np.log(2.0))
+SURER = (1.0, 4.0, 16.0, 64.0, 10_000.0)
 # The level, the share of such rows that are reviewed, and the odds themselves.
 LEVEL_COLUMNS = 3
 LEVEL_PRECISION = 1.0 / DOUBLED**2
@@ -137,9 +139,7 @@ class Correction:
         with one_blas_thread():
             columns = start._columns(inputs, odds)
             informative = max(int((~constant).sum()), 1)
-            precision = np.full(columns.shape[1], informative * LEVEL_PRECISION)
-            precision[:LEVEL_COLUMNS] = LEVEL_PRECISION
-            found, covariance = _solved(columns, odds, wrong, weight, precision)
+            found, covariance = _likeliest(columns, odds, wrong, weight, informative)
         return cls(
             start.mean, start.scale, start.centre, start.spread, start.chosen, found, covariance
         )
@@ -183,20 +183,50 @@ def _propensity(known: Judged, reviewed: Judged) -> tuple[float, float]:
     return float(line.intercept_[0]), float(line.coef_[0, 0])
 
 
+def _likeliest(
+    columns: FloatArray,
+    odds: FloatArray,
+    wrong: FloatArray,
+    weight: FloatArray,
+    informative: int,
+) -> tuple[FloatArray, FloatArray]:
+    """Return coefficients and covariance under the belief that makes the labels likeliest.
+
+    A correction that marks do not bear out would only add noise to the ranking. The likelihood of
+    a belief is that of the labels over all coefficients it thinks possible (Laplace's integral).
+
+    Parameters
+    ----------
+    informative : how many inputs vary
+    """
+    found, evidence, best = np.zeros(columns.shape[1]), -np.inf, None
+    for surer in SURER[::-1]:
+        precision = np.full(columns.shape[1], informative * LEVEL_PRECISION * surer)
+        precision[:LEVEL_COLUMNS] = LEVEL_PRECISION
+        found, covariance, loss = _solved(columns, odds, wrong, weight, precision, found)
+        _, volume = np.linalg.slogdet(covariance)
+        likely = 0.5 * float(volume + np.log(precision).sum()) - loss
+        if best is None or likely > evidence:
+            evidence, best = likely, (found, covariance)
+    assert best is not None
+    return best
+
+
 def _solved(
     columns: FloatArray,
     odds: FloatArray,
     wrong: FloatArray,
     weight: FloatArray,
     precision: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Return the coefficients of a ridge regression with an offset, and their covariance."""
+    start: FloatArray,
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return the coefficients of a ridge regression with an offset, their covariance, the loss."""
 
     def loss(found: FloatArray) -> float:
         z = odds + columns @ found
         return float(weight @ (np.logaddexp(0.0, z) - wrong * z) + 0.5 * precision @ found**2)
 
-    found = np.zeros(columns.shape[1])
+    found = start
     value = loss(found)
     for _ in range(STEPS):
         p = expit(odds + columns @ found)
@@ -211,4 +241,4 @@ def _solved(
         before, value = value, loss(found)
         if before - value <= ENOUGH * max(abs(before), 1.0):
             break
-    return found, np.asarray(np.linalg.inv(curvature))
+    return found, np.asarray(np.linalg.inv(curvature)), value
