@@ -24,7 +24,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import outside
 import pandas as pd
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -32,6 +31,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
+import outside
 from falcon_discover import FalconDiscover, datasets
 from falcon_discover.audit.fitted import FittedAudit
 from falcon_discover.data.labels import Labels

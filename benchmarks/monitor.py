@@ -127,8 +127,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     "forest": lambda: RandomForestClassifier(60, min_samples_leaf=2, random_state=0),
 }
 MODES = ("frozen", "refitted")
-# Splits of each data set: one audit says little, since its batches share its luck.
+# Splits of the small tables: one audit says little, since its batches share its luck.
 SEEDS = (0, 1, 2, 3)
+SMALL = ("miniboone_subset", "phoneme", "spambase")
 EVERY = {**DATA, **outside.DATA}
 
 
@@ -305,12 +306,12 @@ def main() -> None:
     given = parser.parse_args()
     work = Path(given.work)
     work.mkdir(parents=True, exist_ok=True)
-    names, seeds = (outside.DATA, SEEDS[:1]) if given.outside else (DATA, SEEDS)
+    names = outside.DATA if given.outside else DATA
     watched = [(data, model, 0, mode) for model, mode in ALARMED for data in names]
     others = [
         (data, model, seed, mode)
-        for seed in seeds for mode in MODES for model in MODELS for data in names
-        if (data, model, seed, mode) not in watched
+        for seed in SEEDS for mode in MODES for model in MODELS for data in names
+        if (seed == 0 or data in SMALL) and (data, model, seed, mode) not in watched
     ]  # fmt: skip
     for one in [] if given.collect else [*watched, *others]:
         # Both measures of one audit, so that it is fitted once.

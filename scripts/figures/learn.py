@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 
 from figures.common import results, table
@@ -10,9 +12,9 @@ METHODS = ("frozen", "marks alone", "refit", "learn", "learn weekly")
 TENTHS = range(1, 11)
 
 
-def learn_table() -> str:
+def learn_table(name: str) -> str:
     """Return what each way of learning finds and foresees, over all runs."""
-    known, rows = results("learn.csv"), []
+    known, rows = results(f"{name}.csv"), []
     for world in known["world"].unique():
         for method in METHODS:
             runs = known[(known["world"] == world) & (known["method"] == method)]
@@ -37,9 +39,9 @@ def _figures(runs: pd.DataFrame) -> list[str]:
     ]
 
 
-def learn_by_data() -> str:
+def learn_by_data(name: str) -> str:
     """Return the share found by data set."""
-    known, rows = results("learn.csv"), []
+    known, rows = results(f"{name}.csv"), []
     for data in known["dataset"].unique():
         for world in known["world"].unique():
             runs = known[(known["dataset"] == data) & (known["world"] == world)]
@@ -50,4 +52,9 @@ def learn_by_data() -> str:
     return table(["data", "world", "confident errors", *METHODS], rows)
 
 
-TABLES = {"learn": learn_table, "learn_by_data": learn_by_data}
+TABLES = {
+    "learn": partial(learn_table, "learn"),
+    "learn_by_data": partial(learn_by_data, "learn"),
+    "learn_outside": partial(learn_table, "learn_outside"),
+    "learn_outside_by_data": partial(learn_by_data, "learn_outside"),
+}
