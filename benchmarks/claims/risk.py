@@ -23,7 +23,7 @@ from falcon_discover import FalconDiscover
 AREA = "risk"
 NEW_ROWS = 4_000
 # Model, rows, and draws.
-DRAWS = (("frozen", 400, 1_000), ("frozen", 2_000, 400), ("refitted", 2_000, 300))
+DRAWS = (("frozen", 400, 1_000), ("frozen", 2_000, 150), ("refitted", 2_000, 150))
 
 
 class Linear(ClassifierMixin, BaseEstimator):
