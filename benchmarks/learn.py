@@ -11,7 +11,7 @@ the model grow fivefold.
     FALCON_DISCOVER_DATA=... OMP_NUM_THREADS=1 python benchmarks/learn.py [--outside]
 
 writes results/learn.csv, one line for each data set, seed, world and method; lines that are there
-are kept. `--outside` takes tables that nobody tuned anything for (`benchmarks/outside.py`) and
+are kept. `--outside` takes tables from outside the study (`benchmarks/outside.py`) and
 writes results/learn_outside.csv.
 """
 

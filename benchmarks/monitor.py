@@ -9,7 +9,7 @@ alarms of
 random batches are counted, and of batches that were changed. Finished runs are kept in the work
 folder, and a run that is there already is not made again; `--collect` makes none.
 
-`--outside` does the same with tables that nobody tuned anything for, one split of each
+`--outside` does the same with tables from outside the study, one split of each
 (`benchmarks/outside.py`); its results have `_outside` in their names.
 
 The results are `monitor.csv`, one line per batch with at least ten confident errors, found or to be

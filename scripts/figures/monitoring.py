@@ -22,7 +22,7 @@ LEAST, MANY = 10, 30
 COVERAGE = "coverage of the 95% interval"
 
 
-# The data sets that the work was done with, and tables that nobody tuned anything for.
+# The data sets that the work was done with, and tables from outside.
 OWN, OUTSIDE = "monitor", "monitor_outside"
 
 
