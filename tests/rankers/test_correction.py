@@ -124,3 +124,26 @@ def test_weights_count_as_repeated_rows():
     # How often such rows are reviewed is counted by rows there are.
     one, two = (Correction.learned(known, rows) for rows in (heavy, repeated))
     assert one.coefficients[0] == pytest.approx(two.coefficients[0], abs=0.1)
+
+
+def test_the_doubt_is_what_a_correction_varies_by_from_draw_to_draw():
+    new = judged(0, n=60)
+    drawn = [Correction.learned(judged(seed), judged(100 + seed, n=1_500)) for seed in range(60)]
+    shifts, doubts = (
+        np.array([getattr(one, name)(new.inputs, new.odds) for one in drawn])
+        for name in ("shift", "doubt")
+    )
+    assert doubts.mean() == pytest.approx(shifts.std(axis=0).mean(), rel=0.2)
+
+
+def test_how_likely_a_row_of_such_odds_is_reviewed_is_learned():
+    known, batch = judged(0), judged(1)
+    top = batch.odds > np.quantile(batch.odds, 0.9)
+    intercept, slope = Correction.learned(known, batch.take(top)).chosen
+    high, low = (expit(intercept + slope * odds) for odds in (-1.0, -6.0))
+    assert high > 0.5
+    assert low < 0.01
+    # As many as there are: an intercept is free.
+    every = np.concatenate([known.odds, batch.odds[top]])
+    assert expit(intercept + slope * every).sum() == pytest.approx(top.sum(), rel=1e-3)
+    assert Correction.learned(known.take(np.zeros(6_000, bool)), batch).chosen == (0.0, 0.0)

@@ -12,6 +12,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from falcon_discover import FalconDiscover, datasets, load
 from falcon_discover.rankers.refit import (
     LUCK_OF_A_FIT,
+    MIN_ERRORS,
     NO_GAIN,
     USUAL_GAIN,
     RefitGain,
@@ -76,15 +77,17 @@ def test_models_that_gain_nothing_have_no_shift():
 
 def test_the_error_of_a_step_is_what_it_varies_by_from_sample_to_sample():
     steps, errors = [], []
-    for seed in range(60):
-        state, codes, reference = world(seed, n=4_000)
-        below = _Judged.all_of(state, codes, reference, state.fold, TAU)
-        own = _Judged.of(state, codes, TAU, np.arange(len(state)))
+    # Where many are wrong, every part of the formula counts.
+    tau, draws = 0.6, 200
+    for seed in range(draws):
+        state, codes, reference = world(seed, n=1_500)
+        below = _Judged.all_of(state, codes, reference, state.fold, tau)
+        own = _Judged.of(state, codes, tau, np.arange(len(state)))
         step, error = _step(below, own, state)
         steps.append(step)
         errors.append(error)
-    # The standard deviation of 60 draws is known up to a tenth.
-    assert np.mean(errors) == pytest.approx(np.std(steps), rel=0.35)
+    # The standard deviation of 200 draws is known up to a twentieth.
+    assert np.mean(errors) == pytest.approx(np.std(steps), rel=0.1)
 
 
 def test_rows_that_stand_for_two_say_as_much_as_two_rows_of_a_group():
@@ -105,6 +108,30 @@ def test_few_errors_say_nothing():
     assert refit_gain(state, codes, reference, 0.99) == RefitGain.unknown()
     assert RefitGain.unknown().shift == 0
     assert RefitGain.unknown().error > USUAL_GAIN
+
+
+def never_wrong(but, n=20_000):
+    """Return rows of which so many are wrong, where models of fewer rows err on every other."""
+    codes = np.ones(n, dtype=int)
+    p = np.where(np.arange(n) < but, 0.05, 0.95)
+    state = replace(State.from_scores(p), fold=np.arange(n) % FOLDS)
+    below = np.where(np.arange(n) // FOLDS % 2, 0.05, 0.95)
+    return state, codes, np.stack([below] * FOLDS)
+
+
+def test_a_step_that_is_too_large_to_be_one_is_not_believed():
+    gain = refit_gain(*never_wrong(but=MIN_ERRORS), TAU)
+    assert gain.shift == 0
+    assert gain.error == pytest.approx(RefitGain.unknown().error, rel=0.01)
+    assert gain != RefitGain.unknown()
+    assert refit_gain(*never_wrong(but=MIN_ERRORS - 1), TAU) == RefitGain.unknown()
+
+
+def test_three_parts_are_enough_and_two_are_not():
+    state, codes, reference = world(0)
+    thirds = replace(state, fold=np.arange(len(codes)) % 3)
+    assert refit_gain(thirds, codes, reference[:3], TAU).shift > 0
+    assert refit_gain(thirds, codes, reference[:2], TAU) == RefitGain.unknown()
 
 
 def test_the_larger_a_step_the_more_of_it_is_doubted():
@@ -167,7 +194,7 @@ def test_rows_of_the_fit_keep_their_risk(planted):
 
 def test_a_frozen_model_gains_nothing(planted):
     falcon = audited(planted, FrozenEstimator(planted_model(planted)))
-    assert falcon.audit_.training.gain == NO_GAIN
+    assert falcon.audit_.training.gain == NO_GAIN == RefitGain(shift=0.0, error=0.0)
     assert falcon.ranker_.later is falcon.ranker_.calibration_
 
 
