@@ -1,6 +1,6 @@
 """Whether the estimate of confident errors holds on rows without labels.
 
-    python benchmarks/monitor.py [results] [--work build/monitor] [--outside]
+    python benchmarks/monitor.py [results] [--work build/monitor] [--tables own]
 
 Each run audits a base model on some rows of a data set and estimates the confident errors of
 batches of other rows, whose labels are then counted: random quarters, quarters at one end of a
@@ -9,8 +9,8 @@ alarms of
 random batches are counted, and of batches that were changed. Finished runs are kept in the work
 folder, and a run that is there already is not made again; `--collect` makes none.
 
-`--outside` does the same with tables from outside the study, one split of each
-(`benchmarks/outside.py`); its results have `_outside` in their names.
+`--tables outside` and `--tables unseen` do the same with tables from outside the study, one split
+of each (`benchmarks/outside.py`); their results have the word in their names.
 
 The results are `monitor.csv`, one line per batch with at least ten confident errors, found or to be
 expected by the audit's rate, and `monitor_alarms.csv`, one line per batch whose alarm was counted.
@@ -130,7 +130,12 @@ MODES = ("frozen", "refitted")
 # Splits of the small tables: one audit says little, since its batches share its luck.
 SEEDS = (0, 1, 2, 3)
 SMALL = ("miniboone_subset", "phoneme", "spambase")
-EVERY = {**DATA, **outside.DATA}
+TABLES = {
+    "own": DATA,
+    "outside": {name: outside.loader(name) for name in outside.OUTSIDE},
+    "unseen": {name: outside.loader(name) for name in outside.UNSEEN},
+}
+EVERY = {name: load for tables in TABLES.values() for name, load in tables.items()}
 
 
 @lru_cache(maxsize=1)
@@ -301,12 +306,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", nargs="?", default="results")
     parser.add_argument("--work", default="build/monitor")
-    parser.add_argument("--outside", action="store_true", help="tables of R packages")
+    parser.add_argument("--tables", choices=TABLES, default="own")
     parser.add_argument("--collect", action="store_true", help="only collect finished runs")
     given = parser.parse_args()
     work = Path(given.work)
     work.mkdir(parents=True, exist_ok=True)
-    names = outside.DATA if given.outside else DATA
+    names = TABLES[given.tables]
     watched = [(data, model, 0, mode) for model, mode in ALARMED for data in names]
     others = [
         (data, model, seed, mode)
@@ -319,7 +324,8 @@ def main() -> None:
             finish(work, "monitor_alarms", alarms, one)
         finish(work, "monitor", run, one)
     for name in ("monitor", "monitor_alarms"):
-        path = Path(given.results) / f"{name}{'_outside' * given.outside}.csv"
+        ending = "" if given.tables == "own" else f"_{given.tables}"
+        path = Path(given.results) / f"{name}{ending}.csv"
         found = collected(work, name, [*watched, *others])
         found.to_csv(path, index=False, float_format="%.4g", lineterminator="\n")
 

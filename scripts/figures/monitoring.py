@@ -22,8 +22,9 @@ LEAST, MANY = 10, 30
 COVERAGE = "coverage of the 95% interval"
 
 
-# The data sets that the work was done with, and tables from outside.
-OWN, OUTSIDE = "monitor", "monitor_outside"
+# The data sets that the work was done with, tables from outside, and those seen last.
+OWN, OUTSIDE, UNSEEN = "monitor", "monitor_outside", "monitor_unseen"
+ALARMS = ("monitor_alarms", "monitor_alarms_outside", "monitor_alarms_unseen")
 
 
 def _batches(name: str) -> pd.DataFrame:
@@ -131,9 +132,7 @@ def bias_table() -> str:
 
 def alarm_table() -> str:
     """Return how often each alarm is given, by what was done to the rows."""
-    known = pd.concat(
-        [results("monitor_alarms.csv"), results("monitor_alarms_outside.csv")], ignore_index=True
-    )
+    known = pd.concat([results(f"{name}.csv") for name in ALARMS], ignore_index=True)
     rows = []
     for kind, batches in known.groupby("kind", sort=False):
         shares = [
@@ -167,6 +166,8 @@ TABLES = {
     "monitor_data": partial(data_table, OWN),
     "monitor_outside": partial(estimate_table, OUTSIDE),
     "monitor_outside_data": partial(data_table, OUTSIDE),
+    "monitor_unseen": partial(estimate_table, UNSEEN),
+    "monitor_unseen_data": partial(data_table, UNSEEN),
     "monitor_bias": bias_table,
     "monitor_alarms": alarm_table,
     "calibration_watch": watch_table,
