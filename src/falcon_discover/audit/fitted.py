@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.stats import binom
 
 from falcon_discover import rankers
 from falcon_discover.audit.absent import (
@@ -42,6 +43,10 @@ from falcon_discover.signals.state import State
 
 # Two rows closer than this are the same row (float32 coordinates).
 DUPLICATE_DISTANCE = 1e-6
+# So many rows with a twin among the fit's would be met by chance less often than this.
+KNOWN_BY_CHANCE = 0.01
+# If more rows of the fit than this have a twin among each other, so will any new ones.
+NEARLY_ALL = 0.9
 # Regions are described with the learned score of the rows they are described on.
 REGION_WITNESS = "learned_oof"
 
@@ -239,8 +244,16 @@ class FittedAudit:
         return contributions(self.training.source(ranker.labels), ranker, self.tau)
 
     def are_rows_of_fit(self, state: State) -> bool:
-        """Return whether rows that were measured as new ones are, for the most part, not new."""
-        return share_of_twins(state) > 0.5 + share_of_twins(self.training.oof.state) / 2
+        """Return whether rows that were measured as new ones are, for the most part, not new.
+
+        In a table where many rows are alike, new rows have twins too: more must have one than
+        chance explains. Where nearly all have one, nothing can be told.
+        """
+        usual, compared, twins = share_of_twins(self.training.oof.state), *_twins(state)
+        if usual > NEARLY_ALL:
+            return False
+        by_chance = float(binom.sf(twins - 1, compared, usual))
+        return twins > compared * (0.5 + usual / 2) and by_chance < KNOWN_BY_CHANCE
 
     def _warn_rows_of_fit(self, state: State) -> None:
         twins = share_of_twins(state)
@@ -260,5 +273,11 @@ def certainty_alone(p: FloatArray, threshold: float = PAPER.decision_threshold) 
 
 def share_of_twins(state: State) -> float:
     """Return which share of the rows that were compared is among those they were compared with."""
+    compared, twins = _twins(state)
+    return twins / compared if compared else 0.0
+
+
+def _twins(state: State) -> tuple[int, int]:
+    """Return how many rows were compared with others, and how many are among these."""
     distances = state.evidence["nearest_distance"].dropna()
-    return float((distances < DUPLICATE_DISTANCE).mean())
+    return len(distances), int((distances < DUPLICATE_DISTANCE).sum())

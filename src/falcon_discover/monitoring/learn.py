@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from falcon_discover import rankers
 from falcon_discover.audit.absent import LEFT_OUT
@@ -61,7 +62,7 @@ def learned(audit: FittedAudit, reviewed: LabelledState) -> FittedAudit:
     reviewed : rows as the audit measures new ones, with their labels; a label may be `UNKNOWN`
     """
     check_can_learn(audit)
-    fresh = _is_new(audit, reviewed.state)
+    fresh = _is_new(audit, reviewed)
     new = LabelledState(reviewed.state.take(fresh), reviewed.codes[fresh])
     sure = new.state.eligible(audit.tau)
     if not sure.any():
@@ -96,27 +97,62 @@ def learned(audit: FittedAudit, reviewed: LabelledState) -> FittedAudit:
     )
 
 
-def _is_new(audit: FittedAudit, state: State) -> BoolArray:
+def _is_new(audit: FittedAudit, rows: LabelledState) -> BoolArray:
     """Return which rows are neither rows of the fit nor rows that were learned from before.
 
-    They are told by their values, never by their labels, so leaving them out is fair.
+    They are told by their values, never by their labels, so leaving them out is fair. Where many
+    rows are alike, only a file that is given again, or has grown, can be told.
     """
-    fresh = np.ones(len(state), dtype=np.bool_)
-    if share_of_twins(audit.training.oof.state) <= MANY_TWINS or audit.are_rows_of_fit(state):
-        distance = state.evidence["nearest_distance"].to_numpy()
+    told_apart = share_of_twins(audit.training.oof.state) <= MANY_TWINS
+    fresh = np.ones(len(rows.codes), dtype=np.bool_)
+    if told_apart or audit.are_rows_of_fit(rows.state):
+        distance = rows.state.evidence["nearest_distance"].to_numpy()
         fresh &= ~(distance < DUPLICATE_DISTANCE)
-    if audit.training.reviewed is not None:
-        known = set(_contents(audit.training.reviewed.state))
-        fresh &= np.array([content not in known for content in _contents(state)], dtype=np.bool_)
+    before = audit.training.reviewed
+    if before is None:
+        return fresh
+    if told_apart:
+        known = set(_contents(before.state))
+        fresh &= np.array([row not in known for row in _contents(rows.state)], dtype=np.bool_)
+    else:
+        left = np.flatnonzero(fresh)
+        again = _given_again(before, LabelledState(rows.state.take(left), rows.codes[left]))
+        fresh[left[again]] = False
     return fresh
 
 
-def _contents(state: State) -> list[bytes]:
-    """Return what tells rows apart: their transformed features and the model's scores."""
+def _given_again(before: LabelledState, rows: LabelledState) -> BoolArray:
+    """Return which rows are a run of earlier ones, in their order and with their labels.
+
+    Either all of them are, or there are all of the earlier ones among them.
+    """
+    again = np.zeros(len(rows.codes), dtype=np.bool_)
+    if not len(again):
+        return again
+    old, new = (_contents(one.state, one.codes) for one in (before, rows))
+    if len(new) <= len(old):
+        again[:] = _place(new, old) is not None
+    elif (place := _place(old, new)) is not None:
+        again[place : place + len(old)] = True
+    return again
+
+
+def _place(run: list[bytes], among: list[bytes]) -> int | None:
+    """Return where a run of rows begins among others, or None."""
+    wanted, every, width = b"".join(run), b"".join(among), len(run[0])
+    found = every.find(wanted)
+    # Bytes may also agree across the borders of rows.
+    while found >= 0 and found % width:
+        found = every.find(wanted, found + 1)
+    return None if found < 0 else found // width
+
+
+def _contents(state: State, *more: npt.NDArray[np.integer]) -> list[bytes]:
+    """Return what tells rows apart: their transformed features, the model's scores, and more."""
     p = state.p.reshape(len(state), -1)
     features = np.empty((len(state), 0)) if state.features is None else state.features
-    both = np.ascontiguousarray(np.hstack([p, features.astype(np.float64)]))
-    return [row.tobytes() for row in both]
+    every = np.column_stack([p, features.astype(np.float64), *more])
+    return [row.tobytes() for row in np.ascontiguousarray(every, dtype=np.float64)]
 
 
 def _nothing_new(fresh: BoolArray) -> str:
