@@ -8,11 +8,11 @@ every four weeks, `learn weekly` every week. Two worlds: labels follow the rule 
 throughout; or, in two fifths of the rows, from week 5 to week 12 the odds that a label contradicts
 the model grow fivefold.
 
-    FALCON_DISCOVER_DATA=... OMP_NUM_THREADS=1 python benchmarks/learn.py [--outside]
+    FALCON_DISCOVER_DATA=... OMP_NUM_THREADS=1 python benchmarks/learn.py [--tables own]
 
 writes results/learn.csv, one line for each data set, seed, world and method; lines that are there
-are kept. `--outside` takes tables from outside the study (`benchmarks/outside.py`) and
-writes results/learn_outside.csv.
+are kept. `--tables outside` and `--tables unseen` take tables from outside the study
+(`benchmarks/outside.py`), and write results/learn_outside.csv and learn_unseen.csv.
 """
 
 from __future__ import annotations
@@ -41,12 +41,14 @@ from falcon_discover.monitoring.learn import learned
 from falcon_discover.rankers.training import LabelledState, TrainingRows
 from falcon_discover.signals.state import State
 
-DATASETS = ("adult", "bank_marketing", "magic_telescope", "nomao", "planted")
+OWN = ("adult", "bank_marketing", "magic_telescope", "nomao", "planted")
 # Those with two classes, and with rows and confident errors for twenty weeks.
 OUTSIDE = (
     "union", "health insurance", "police stops", "Vietnam", "part time", "car accidents", "movies",
     "flights", "hotel rates", "diamonds, price", "youth risk",
 )  # fmt: skip
+UNSEEN = ("voters", "restaurants", "born abroad")
+TABLES = {"own": OWN, "outside": OUTSIDE, "unseen": UNSEEN}
 SEEDS = (0, 1)
 WORLDS = ("same rule", "changed rule")
 # How many weeks a method waits before it learns from the marks since.
@@ -91,7 +93,7 @@ def year_of(dataset: str, seed: int) -> Year:
         planted = datasets.make_planted(AUDITED + WEEKS * BATCH, random_state=seed)
         X, codes, trained, model = planted.X, planted.y.astype(np.int64), 0, planted.model
     else:
-        load = outside.rows_of if dataset in OUTSIDE else datasets.load
+        load = datasets.load if dataset in OWN else outside.rows_of
         X, y = load(dataset)
         codes = Labels.from_input(y).codes.astype(np.int64)
         order = np.random.default_rng(seed).permutation(len(codes))
@@ -207,13 +209,10 @@ def missing(out: Path, names: tuple[str, ...]) -> Iterator[tuple[str, int, list[
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--outside", action="store_true", help="tables of R packages")
+    parser.add_argument("--tables", choices=TABLES, default="own")
     given = parser.parse_args()
-    names, out = (
-        (OUTSIDE, RESULTS / "learn_outside.csv")
-        if given.outside
-        else (DATASETS, RESULTS / "learn.csv")
-    )
+    names = TABLES[given.tables]
+    out = RESULTS / ("learn.csv" if given.tables == "own" else f"learn_{given.tables}.csv")
     warnings.simplefilter("ignore", DataWarning)
     for dataset, seed, left in missing(out, names):
         year = year_of(dataset, seed)

@@ -57,4 +57,6 @@ TABLES = {
     "learn_by_data": partial(learn_by_data, "learn"),
     "learn_outside": partial(learn_table, "learn_outside"),
     "learn_outside_by_data": partial(learn_by_data, "learn_outside"),
+    "learn_unseen": partial(learn_table, "learn_unseen"),
+    "learn_unseen_by_data": partial(learn_by_data, "learn_unseen"),
 }
