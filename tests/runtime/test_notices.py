@@ -13,6 +13,8 @@ from scipy.linalg import LinAlgWarning
 from sklearn.exceptions import ConvergenceWarning
 
 from falcon_discover import DataWarning, discover
+from falcon_discover.models.fitting import fit_backbone
+from falcon_discover.models.proba import proba
 from falcon_discover.report import About, Report
 from falcon_discover.runtime import notices
 
@@ -87,6 +89,49 @@ def test_a_hidden_warning_comes_back_when_the_last_thread_is_done():
         worker.join()
         assert is_heard()
         assert list(warnings.filters) == before
+
+
+def test_filters_that_threads_of_a_library_lose_are_put_back():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "mine")
+        before = list(warnings.filters)
+        with notices.ignoring(ConvergenceWarning), notices.ignoring.in_threads():
+            with notices.ignoring.in_threads():
+                # What scikit-learn's threads say of lists that another thread has just emptied.
+                warnings.warn(
+                    "`sklearn.utils.parallel.delayed` should be used with",
+                    UserWarning,
+                    stacklevel=1,
+                )
+                warnings.filters[:] = []
+            assert warnings.filters == []
+        assert list(warnings.filters) == before
+        warnings.warn("mine is still hidden", UserWarning, stacklevel=1)
+
+
+def test_filters_that_are_set_while_threads_work_stay():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with notices.ignoring.in_threads():
+            warnings.filterwarnings("ignore", "new")
+        warnings.warn("new, and hidden", UserWarning, stacklevel=1)
+
+
+def test_forests_leave_the_filters_of_warnings_as_they_were():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(5_000, 3)).astype(np.float32)
+    codes = (rows[:, 0] > 0).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name in "abc":
+            warnings.filterwarnings("ignore", name)
+        before = set(warnings.filters)
+        for seed in range(4):
+            model = fit_backbone("random_forest", rows[:300], codes[:300], seed=seed, n_jobs=4)
+            assert set(warnings.filters) == before
+        proba(model, rows)
+        assert set(warnings.filters) == before
 
 
 def test_a_filter_that_the_user_has_set_stays():

@@ -56,6 +56,7 @@ def fit_candidate(
         one_blas_thread(openmp=1 if alone else None),
         interrupt_after(model),
         notices.ignoring(ConvergenceWarning),
+        notices.ignoring.in_threads(),
     ):
         if weight is not None and isinstance(model, HistGradientBoostingClassifier):
             rows = coarse(rows, weight)

@@ -23,6 +23,7 @@ from sklearn.ensemble import (
 
 from falcon_discover.data.table import take_rows
 from falcon_discover.exceptions import InputError
+from falcon_discover.runtime import notices
 from falcon_discover.runtime.threads import one_openmp_thread, openmp_threads
 from falcon_discover.runtime.types import FloatArray
 from falcon_discover.runtime.words import number_of
@@ -52,7 +53,8 @@ def proba(model: Any, rows: Any) -> Any:
         # the last digits from call to call.
         alone = copy(model)
         alone.n_jobs = 1
-        return _in_blocks(alone.predict_proba, rows, effective_n_jobs(model.n_jobs))
+        with notices.ignoring.in_threads():
+            return _in_blocks(alone.predict_proba, rows, effective_n_jobs(model.n_jobs))
     if isinstance(model, HistGradientBoostingClassifier):
         return _in_blocks(_on_one_thread(model.predict_proba), rows, openmp_threads())
     return model.predict_proba(rows)

@@ -10,7 +10,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TypeVar
@@ -71,6 +71,8 @@ class _Ignored:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._users: dict[tuple[type[Warning], str], int] = {}
+        self._ours: dict[tuple[type[Warning], str], object] = {}
+        self._in_threads, self._before = 0, list(warnings.filters)
 
     @contextmanager
     def __call__(self, category: type[Warning], message: str = "") -> Iterator[None]:
@@ -85,14 +87,43 @@ class _Ignored:
             # The empty group makes it another filter than any that a user may have set, and that
             # must stay when ours goes.
             warnings.filterwarnings("ignore", message=f"(?:){message}", category=category)
-            ours = warnings.filters[0]
+            ours = self._ours[key] = warnings.filters[0]
         try:
             yield
         finally:
             with self._lock:
                 self._users[key] -= 1
-                if not self._users[key] and ours in warnings.filters:
-                    warnings.filters.remove(ours)  # type: ignore[attr-defined]  # a list
+                if not self._users[key]:
+                    # Threads of libraries may have taken it away.
+                    with suppress(ValueError):
+                        warnings.filters.remove(ours)  # type: ignore[attr-defined]  # a list
+
+    @contextmanager
+    def in_threads(self) -> Iterator[None]:
+        """Keep the filters of the process through a block in which scikit-learn uses threads.
+
+        Each of its threads sets them for a moment. Where two meet, filters are lost, and the
+        threads say that they were not given any.
+        """
+        with self._lock:
+            if not self._in_threads:
+                self._before = list(warnings.filters)
+            self._in_threads += 1
+        try:
+            with self(UserWarning, "`sklearn.utils.parallel.delayed` should be used"):
+                yield
+        finally:
+            with self._lock:
+                self._in_threads -= 1
+                if not self._in_threads:
+                    self._mend()
+
+    def _mend(self) -> None:
+        """Put the filters back that were there before, if any is lost and nobody took it away."""
+        gone = {ours for key, ours in self._ours.items() if not self._users[key]}
+        due = [one for one in self._before if one not in gone]
+        if not set(due) <= set(warnings.filters):
+            warnings.filters[:] = due  # type: ignore[index]  # a list
 
 
 ignoring = _Ignored()
